@@ -189,6 +189,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
         return Err(UsageError(why.to_string()).into());
     }
+    let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
+    slurm_conf::note_preemption(schedulers, options.machine.is_some(), quiet);
     if options.machine.is_some() {
         options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
     }

@@ -156,6 +156,19 @@ impl SiteConf {
 /// The name of the scheduler.
 const SLURM: &str = "slurm";
 
+/// Says that preemption was not checked beside a real Slurm, or warns that it has no effect on a pool of processors.
+pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool, quiet: bool) {
+    match schedulers.find(|spec| catalog::preempts(spec)) {
+        Some(spec) if !is_on_nodes => {
+            warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
+        }
+        Some(spec) if !quiet => {
+            note(format_args!("{spec}: preemption is unverified: no real Slurm was its judge; see `sim help slurm`"));
+        }
+        _ => {}
+    }
+}
+
 /// Says that predictions have no effect under `slurm`, if a predictor was chosen for it.
 pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
     let is_idle = |options: &Options| catalog::is_slurm_by_estimates(&options.scheduler);

@@ -52,6 +52,15 @@ pub enum EngineError {
         /// The second half of the message.
         why: &'static str,
     },
+    /// The policy stopped a job that does not run, or that has only just started.
+    BadStop {
+        /// The policy's name.
+        scheduler: String,
+        /// The job it stopped.
+        job: i64,
+        /// The instant of the pass.
+        time: Time,
+    },
     /// No events are left, but jobs still wait.
     Starved {
         /// The policy's name.
@@ -109,6 +118,9 @@ impl fmt::Display for EngineError {
             EngineError::PredictorFailed { predictor, why } => write!(f, "predictor '{predictor}': {why}"),
             EngineError::BadStart { scheduler, job, time, why } => {
                 write!(f, "scheduler '{scheduler}' started job {job} at time {time}, but {why}")
+            }
+            EngineError::BadStop { scheduler, job, time } => {
+                write!(f, "scheduler '{scheduler}' stopped job {job} at time {time}, which has not run until then")
             }
             EngineError::Starved { scheduler, job, time, waiting } => write!(
                 f,

@@ -57,6 +57,11 @@ impl EventQueue {
         self.0.pop().map(|Reverse(due)| due)
     }
 
+    /// Removes all events of a job. This takes as long as there are events.
+    pub fn remove(&mut self, job: JobId) {
+        self.0.retain(|Reverse(due)| due.job() != job);
+    }
+
     /// Removes the first event if its time is at most `time`.
     pub fn pop_until(&mut self, time: Time) -> Option<QueuedEvent> {
         if self.next() <= time { self.pop() } else { None }

@@ -34,6 +34,8 @@ pub struct Gate {
     held: usize,
     /// The jobs in order of arrival, as their numbers in order of submission.
     arrived: Vec<u32>,
+    /// Jobs that have started and wait again. They count as running.
+    requeued: BTreeSet<u32>,
     /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
     arrivals: Vec<(Time, u32)>,
 }
@@ -131,6 +133,7 @@ impl Gate {
             released: Vec::new(),
             held: 0,
             arrived: Vec::new(),
+            requeued: BTreeSet::new(),
             arrivals: Vec::new(),
         }
     }
@@ -210,11 +213,19 @@ impl Gate {
 
     /// A job has started.
     pub(super) fn on_start(&mut self, id: u32, now: Time) {
+        if self.requeued.remove(&id) {
+            return;
+        }
         let Some(at) = self.find(id) else { return };
         if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
             group.running += 1;
         }
         self.meet_starts(at, now);
+    }
+
+    /// A running job waits again. Others wait for its end as before: in Slurm a singleton waits for earlier jobs that wait, too.
+    pub(super) fn on_requeue(&mut self, id: u32) {
+        self.requeued.insert(id);
     }
 
     /// A running job has ended.
@@ -232,6 +243,9 @@ impl Gate {
 
     /// A job in the queue is withdrawn. For those that wait for it this is a start and an end.
     pub(super) fn on_cancellation(&mut self, id: u32, now: Time) {
+        if self.requeued.remove(&id) {
+            return self.on_end(id, now);
+        }
         if let Some(at) = self.find(id) {
             self.meet_starts(at, now);
             self.meet_ends(at, now);

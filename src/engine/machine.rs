@@ -102,6 +102,18 @@ impl Machine {
         self.forget(id);
     }
 
+    /// A running job is stopped, and waits again with this prediction. Its end was counted `length` seconds after its start.
+    pub fn requeue(&mut self, id: JobId, start: Time, length: Seconds, prediction: Seconds) {
+        self.only_arrivals = false;
+        let job = self.running.remove(start + length, id);
+        let procs = job.procs();
+        self.capacity.give(job.grant);
+        if let Some(nodes) = &mut self.nodes {
+            nodes.stop(id);
+        }
+        self.waiting.insert(Waiting { id, procs, prediction, length: self.length(prediction) });
+    }
+
     /// A job has left the system. What it had of the nodes is free again.
     pub fn forget(&mut self, id: JobId) {
         if let Some(nodes) = &mut self.nodes {

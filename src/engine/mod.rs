@@ -18,9 +18,10 @@ mod simulation;
 pub use error::EngineError;
 pub use gate::Gate;
 pub use observer::{
-    Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Reservation, Start,
+    Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Preemption,
+    Reservation, Start,
 };
-pub use recorder::{GivenAreas, Outcome};
+pub use recorder::{GivenAreas, Outcome, Preempted, StoppedRuns};
 pub use run::{Finished, RunRecord, run, run_simulation};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

@@ -67,6 +67,9 @@ pub trait Observer {
     /// A running job has outlived its prediction. Called before the predictor makes a new one.
     fn on_miss(&mut self, _miss: &Miss) {}
 
+    /// A running job is stopped to make way for another one. If it is not requeued, its end follows.
+    fn on_preemption(&mut self, _preemption: &Preemption<'_>) {}
+
     /// A job has ended. Called before the predictor's `on_termination`.
     fn on_end(&mut self, _end: &End<'_>) {}
 
@@ -121,6 +124,8 @@ pub enum Event {
     Miss,
     /// A waiting job was withdrawn.
     Cancellation,
+    /// A running job was stopped and waits again.
+    Requeue,
 }
 
 impl Event {
@@ -132,6 +137,7 @@ impl Event {
             Event::Termination => "termination",
             Event::Miss => "miss",
             Event::Cancellation => "cancellation",
+            Event::Requeue => "requeue",
         }
     }
 }
@@ -199,6 +205,25 @@ pub struct Miss {
     pub misses: u32,
 }
 
+/// A running job is stopped to make way for another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Preemption<'a> {
+    /// The instant at which it is stopped.
+    pub time: Time,
+    /// The job that is stopped.
+    pub job: Placed,
+    /// What is known of the job before it runs.
+    pub submission: &'a Submission,
+    /// How long it has run, in seconds.
+    pub ran: Seconds,
+    /// How much longer it would have run, in seconds.
+    pub left: Seconds,
+    /// What it had, by node.
+    pub grant: &'a [NodeShare],
+    /// Whether it waits again and later runs for its whole runtime. If not, it has ended: its runtime is `ran`.
+    pub is_requeued: bool,
+}
+
 /// A job has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End<'a> {
@@ -208,7 +233,7 @@ pub struct End<'a> {
     pub job: Placed,
     /// What was known of the job before it ran.
     pub submission: &'a Submission,
-    /// The true runtime, in seconds.
+    /// The true runtime, in seconds; shorter than in the log if the job was cancelled to make way for another one.
     pub runtime: Seconds,
     /// The prediction in force at the end, in seconds.
     pub prediction: Seconds,
@@ -270,6 +295,10 @@ macro_rules! forward_events {
 
         fn on_miss(&mut $this, event: &Miss) {
             forward_events!(@call on_miss event $($parts)+);
+        }
+
+        fn on_preemption(&mut $this, event: &Preemption<'_>) {
+            forward_events!(@call on_preemption event $($parts)+);
         }
 
         fn on_end(&mut $this, event: &End<'_>) {

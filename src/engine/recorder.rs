@@ -1,6 +1,8 @@
 //! The recorder: an observer that stores starts, misses and the accuracy of predictions over time.
 
-use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Start};
+use super::observer::{
+    Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Preemption, Start,
+};
 use crate::job::JobId;
 use crate::machine::NodeShare;
 use crate::time::{IfKnown, Seconds, Time};
@@ -8,7 +10,7 @@ use crate::time::{IfKnown, Seconds, Time};
 /// The result of the simulation for one job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// When the job started. Unknown if it was cancelled or has not started yet.
+    /// When the job started; the last time, if it was requeued. Unknown if it was cancelled or has not started yet.
     pub start: IfKnown,
     /// The prediction at arrival, in seconds.
     pub prediction: Seconds,
@@ -69,6 +71,34 @@ impl GivenAreas {
             self.gpus += u128::from(share.what.gpus) * seconds;
         }
     }
+
+    /// Removes what one job does not have any more for the last of these seconds.
+    fn remove(&mut self, grant: &[NodeShare], seconds: Seconds) {
+        let seconds = u128::from(seconds.unsigned_abs());
+        for share in grant {
+            self.cpus -= u128::from(share.what.cpus) * seconds;
+            self.memory -= u128::from(share.what.memory) * seconds;
+            self.gpus -= u128::from(share.what.gpus) * seconds;
+        }
+    }
+}
+
+/// Runs that were stopped so that other jobs could start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoppedRuns {
+    /// Their number.
+    pub count: u64,
+    /// Their processor-seconds, which are lost.
+    pub area: i128,
+}
+
+/// Jobs that made way for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preempted {
+    /// Runs of jobs that then waited again. A job may have several.
+    pub requeued: StoppedRuns,
+    /// Runs that were the last of their jobs.
+    pub cancelled: StoppedRuns,
 }
 
 /// The unfinished record of a job in the system.
@@ -93,6 +123,10 @@ pub(super) struct Recorder {
     pub history: Option<Vec<PredictionMade>>,
     /// None as long as no job has started on nodes.
     pub given: Option<GivenAreas>,
+    /// Jobs that made way for others.
+    pub preempted: Preempted,
+    /// The jobs that were cancelled while they ran, with their runtimes.
+    pub cut: Vec<(JobId, Seconds)>,
 }
 
 impl Recorder {
@@ -158,6 +192,20 @@ impl Observer for Recorder {
         (outcome.inside, outcome.answered) = (start.inside, start.answered);
         if !start.grant.is_empty() {
             self.given.get_or_insert_default().add(start.grant, start.runtime);
+        }
+    }
+
+    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
+        let Preemption { job, submission, ran, left, grant, is_requeued, .. } = *preemption;
+        let Preempted { requeued, cancelled } = &mut self.preempted;
+        let runs = if is_requeued { requeued } else { cancelled };
+        runs.count += 1;
+        runs.area += i128::from(submission.procs) * i128::from(ran);
+        if !is_requeued {
+            self.cut.push((job.id, ran));
+        }
+        if let Some(given) = &mut self.given {
+            given.remove(grant, left);
         }
     }
 

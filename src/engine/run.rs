@@ -2,7 +2,7 @@
 
 use super::error::EngineError;
 use super::observer::{Observer, PredictionMade};
-use super::recorder::{GivenAreas, Outcome};
+use super::recorder::{GivenAreas, Outcome, Preempted};
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;
@@ -23,8 +23,11 @@ pub struct RunRecord {
     pub history: Option<Vec<PredictionMade>>,
     /// What the jobs were given of the nodes. None on a pool of processors.
     pub given: Option<GivenAreas>,
-    /// The jobs as they arrived, in workload order, if some had conditions: their submit times are the instants at which they
-    /// joined the queue. None: as in the workload.
+    /// The jobs that made way for others. None if the scheduler stops no jobs.
+    pub preempted: Option<Preempted>,
+    /// The jobs as they were simulated, in workload order, if some had conditions or were cancelled while they ran. Their submit
+    /// times are the instants at which they joined the queue, and their runtimes are those until they were cancelled. None: as
+    /// in the workload.
     pub arrived: Option<Vec<Job>>,
     /// When each job started in the virtual schedule of the scheduler, in workload order. None if it has none.
     pub virtual_starts: Option<Vec<Time>>,
@@ -44,7 +47,7 @@ pub struct Finished<'a> {
 }
 
 impl Finished<'_> {
-    /// When the job started.
+    /// When the job started; the last time, if it was requeued.
     ///
     /// # Panics
     /// If the job was cancelled or has not started, which cannot happen after [`run`].
@@ -57,7 +60,7 @@ impl Finished<'_> {
         self.start() + self.job.runtime
     }
 
-    /// Seconds from its arrival in the queue to its start. Panics as [`Finished::start`].
+    /// Seconds from its arrival in the queue to its last start. Panics as [`Finished::start`].
     pub fn wait(&self) -> Seconds {
         self.start() - self.job.submission.submit
     }
@@ -114,9 +117,12 @@ pub fn run_simulation(
         simulation.advance_to(together[0].submission.submit)?;
     }
     simulation.run_to_end()?;
-    let given = simulation.given();
-    let arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
+    let (given, preempted) = (simulation.given(), simulation.preempted());
+    let mut arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
+    for &(id, runtime) in simulation.cut_runs() {
+        arrived.get_or_insert_with(|| jobs.to_vec())[id.index()].runtime = runtime;
+    }
     let virtual_starts = simulation.take_virtual_starts();
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history, given, arrived, virtual_starts })
+    Ok(RunRecord { outcomes, history, given, preempted, arrived, virtual_starts })
 }

@@ -26,6 +26,35 @@ pub struct Node {
     pub threads_per_core: u32,
 }
 
+/// What happens to a running job that must make way for another one (Slurm's PreemptMode).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PreemptMode {
+    /// It does not make way.
+    #[default]
+    Off,
+    /// It is stopped, and waits again.
+    Requeue,
+    /// It is ended.
+    Cancel,
+}
+
+impl PreemptMode {
+    /// The mode of a word, in capitals or not. None if there is no such mode here.
+    pub fn of(word: &str) -> Option<PreemptMode> {
+        let modes = [("off", PreemptMode::Off), ("requeue", PreemptMode::Requeue), ("cancel", PreemptMode::Cancel)];
+        modes.into_iter().find(|(name, _)| word.trim().eq_ignore_ascii_case(name)).map(|(_, mode)| mode)
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            PreemptMode::Off => "off",
+            PreemptMode::Requeue => "requeue",
+            PreemptMode::Cancel => "cancel",
+        }
+    }
+}
+
 /// A set of nodes with rules for the jobs that run there. Partitions may overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
@@ -59,6 +88,8 @@ pub struct Partition {
     pub qos: String,
     /// What jobs are charged for, as [`Billing::parse`](super::Billing::parse) reads it. Empty: their CPUs.
     pub billing: String,
+    /// How the jobs here make way for others. None: as in all partitions.
+    pub preempt_mode: Option<PreemptMode>,
 }
 
 /// A switch of a network that is a tree.

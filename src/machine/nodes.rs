@@ -189,6 +189,13 @@ impl Nodes {
         Ok(())
     }
 
+    /// A running job waits again, and gives back what it has.
+    pub fn stop(&mut self, id: JobId) {
+        let grant = std::mem::take(&mut self.jobs.get_mut(id).grant);
+        give(&mut self.free, &grant);
+        self.idle += cpus_of(&grant);
+    }
+
     /// A job leaves, and gives back what it has.
     pub fn leave(&mut self, id: JobId) {
         let job = self.jobs.remove(id);

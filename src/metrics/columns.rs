@@ -5,12 +5,16 @@ use super::cell::{Cell, Cells};
 use super::column::{Column, Main, Role, Shown};
 use super::row::{Baseline, RunRow};
 use super::summary::Summary;
+use crate::time::HOUR;
 
 /// The condition of the columns that compare a run with another one.
 pub const WITH_BASELINE: &str = "with a baseline";
 
 /// The condition of the columns that only runs on a machine of nodes have.
 pub const WITH_NODES: &str = "with --machine";
+
+/// The condition of the columns that only runs have in which the scheduler may stop running jobs.
+pub const WITH_PREEMPTION: &str = "with preemption";
 
 /// Defines each column as a static of its own, and the list of all.
 macro_rules! run_columns {
@@ -77,6 +81,10 @@ run_columns! {
         run.summary.utilization_memory, higher, only(WITH_NODES);
     UTILIZATION_GPUS fraction "utilization_gpus" "share of the GPUs that jobs were given; empty without GPUs"
         run.summary.utilization_gpus, higher, only(WITH_NODES);
+    PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
+        run.summary.preempted, lower, only(WITH_PREEMPTION);
+    LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"
+        run.summary.lost.map(|seconds| seconds / HOUR as f64), lower, only(WITH_PREEMPTION);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
         run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
@@ -101,14 +109,31 @@ pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
 /// The columns of results on any machine: all, or those that do not need a baseline.
 pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
-    columns_on(false, with_baseline)
+    columns_on(RunKind::default(), with_baseline)
 }
 
-/// The columns of results on a pool or on nodes: all, or those that do not need a baseline.
-pub fn columns_on(nodes: bool, with_baseline: bool) -> impl Iterator<Item = &'static Column> {
+/// What decides which columns runs have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunKind {
+    /// They are on a machine of nodes.
+    pub on_nodes: bool,
+    /// The scheduler may stop running jobs.
+    pub preempts: bool,
+}
+
+impl RunKind {
+    /// That of a run with these figures.
+    pub fn of(summary: &Summary) -> RunKind {
+        RunKind { on_nodes: summary.on_nodes, preempts: summary.preempted.is_some() }
+    }
+}
+
+/// The columns of results of runs of a kind: all, or those that do not need a baseline.
+pub fn columns_on(kind: RunKind, with_baseline: bool) -> impl Iterator<Item = &'static Column> {
     let is_there = move |column: &&Column| match column.only {
         WITH_BASELINE => with_baseline,
-        WITH_NODES => nodes,
+        WITH_NODES => kind.on_nodes,
+        WITH_PREEMPTION => kind.preempts,
         _ => true,
     };
     COLUMNS.iter().copied().filter(is_there)
@@ -186,7 +211,7 @@ impl RunRow {
     /// The names and values of all columns, in order; those of a comparison only if there is a baseline, those of nodes only on
     /// them.
     pub fn cells(&self) -> Cells {
-        columns_on(self.summary.on_nodes, self.baseline.is_some())
+        columns_on(RunKind::of(&self.summary), self.baseline.is_some())
             .map(|column| (column.name.to_string(), column.cell(self)))
             .collect()
     }
@@ -231,11 +256,13 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + 3));
+        assert_eq!((names.len(), all - alone), (all, 7 + 3 + 2));
         let mut row = RunRow::default();
         row.summary.on_nodes = true;
         assert_eq!(row.cells().len(), alone + 3);
-        row.summary.on_nodes = false;
+        row.summary.preempted = Some(0);
+        assert_eq!(row.cells().len(), alone + 3 + 2);
+        (row.summary.on_nodes, row.summary.preempted) = (false, None);
         assert_eq!(row.cells().len(), alone);
         assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::cell::{Cell, Cells};
 use super::column::ListedColumn;
 use super::measure::Measure;
-use crate::engine::{Arrival, End, Observer, Start};
+use crate::engine::{Arrival, End, Observer, Preemption, Start};
 use crate::job::JobId;
 use crate::machine::{Cluster, Node, NodeShape, Nodes, Resources};
 use crate::schedule::View;
@@ -147,6 +147,10 @@ impl Observer for WaitReasonMeter {
     }
 
     fn on_start(&mut self, _start: &Start<'_>) {
+        self.known.is_old = true;
+    }
+
+    fn on_preemption(&mut self, _preemption: &Preemption<'_>) {
         self.known.is_old = true;
     }
 

@@ -49,7 +49,7 @@ pub struct RunRow {
 
 /// The version of the format of [`RunRow::to_line`]. It must be raised whenever the line of the same row changes, so that
 /// [`RunRow::from_line`] never reads a line of another version.
-pub const LINE_FORMAT: u32 = 4;
+pub const LINE_FORMAT: u32 = 5;
 
 impl RunRow {
     /// The row as a line for [`RunRow::from_line`]: fields separated by tabs, without a line end.
@@ -176,6 +176,8 @@ mod tests {
             utilization_cpus: Some(0.5),
             utilization_memory: Some(from / 9.0),
             utilization_gpus: None,
+            preempted: Some(4),
+            lost: None,
         }
     }
 
@@ -213,9 +215,9 @@ mod tests {
         let plain = RunLabel { scheduler: "easy".to_string(), predictor: "ruh".to_string(), ..RunLabel::default() };
         let row = RunRow { label: plain, summary: Summary { wait_mean: 0.1, ..summary(1.0) }, baseline: None };
         let line = "0 easy ruh 0  7 0.1 0.14285714285714285 0.000000001 0.30000000000000004 3 18446744073709551615 NaN \
-                    9223372036854775807 1 2 1e300 4 5 6 inf 2  0.75 8 true 0.5 0.1111111111111111 ";
+                    9223372036854775807 1 2 1e300 4 5 6 inf 2  0.75 8 true 0.5 0.1111111111111111  4 ";
         let line = line.replace(' ', "\t").replace("1e300", &1e300.to_string());
-        assert_eq!((LINE_FORMAT, row.to_line()), (4, line));
+        assert_eq!((LINE_FORMAT, row.to_line()), (5, line));
     }
 
     #[test]
@@ -224,11 +226,11 @@ mod tests {
         for (line, why) in [
             (line.replacen("128", "x", 1), "field 1 is 'x', which is not a valid number"),
             (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a valid number"),
-            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 29"),
-            (format!("{line}\teasy/estimate"), "it ends before field 31"),
+            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 31"),
+            (format!("{line}\teasy/estimate"), "it ends before field 33"),
             (
                 format!("{line}\teasy/estimate\t{}\t1\t2\tx", summary_fields(&summary(1.0)).join("\t")),
-                "after field 56: 'x'",
+                "after field 60: 'x'",
             ),
             // A row of CSV, as parts of sweeps held them in format 1.
             ("128,easy,ruh,7,9,0.333".to_string(), "field 1 is '128,easy,ruh,7,9,0.333'"),

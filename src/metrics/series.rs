@@ -1,7 +1,7 @@
 //! The state of the machine and its queue over time, in equal steps.
 
 use super::column::{Column, column_list};
-use crate::engine::{Arrival, Cancellation, End, Observer, Start};
+use crate::engine::{Arrival, Cancellation, End, Observer, Preemption, Start};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, print_duration};
 
@@ -129,6 +129,18 @@ impl Observer for Series {
         self.now.procs_waiting -= procs;
         self.now.running += 1;
         self.now.procs_used += procs;
+    }
+
+    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
+        // The end of a cancelled job follows.
+        if preemption.is_requeued {
+            self.advance(preemption.time);
+            let procs = u64::from(preemption.submission.procs);
+            self.now.waiting += 1;
+            self.now.procs_waiting += procs;
+            self.now.running -= 1;
+            self.now.procs_used -= procs;
+        }
     }
 
     fn on_end(&mut self, end: &End<'_>) {

@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, Cells};
 use super::column::Column;
-use super::columns::{OPTIONS, PREDICTOR, columns_on};
+use super::columns::{OPTIONS, PREDICTOR, RunKind, columns_on};
 use super::row::{RunLabel, RunRow};
 use crate::stats::mean_and_half_width;
 
@@ -123,7 +123,7 @@ impl SettingRuns {
             return row.cells();
         }
         let mut cells = Vec::new();
-        for column in columns_on(self.rows[0].summary.on_nodes, with_baseline) {
+        for column in columns_on(RunKind::of(&self.rows[0].summary), with_baseline) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =

@@ -1,9 +1,11 @@
 //! The summary of a run.
 
+use std::str::FromStr;
+
 use super::fairness::{Users, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
-use crate::engine::{Finished, GivenAreas, RunRecord};
+use crate::engine::{Finished, GivenAreas, Preempted, RunRecord};
 use crate::machine::Cluster;
 use crate::stats::percentiles;
 use crate::time::Seconds;
@@ -27,7 +29,7 @@ pub struct Summary {
     pub backfilled: usize,
     /// The number of missed deadlines; a job may miss several.
     pub misses: u64,
-    /// The processor-seconds of all jobs divided by those of the machine during the makespan.
+    /// The processor-seconds of all runs of jobs, also of those that were stopped, divided by those of the machine during the makespan.
     pub utilization: f64,
     /// Seconds from the first submission to the last end.
     pub makespan: Seconds,
@@ -61,6 +63,10 @@ pub struct Summary {
     pub utilization_memory: Option<f64>,
     /// The same of GPUs. None if the machine has none.
     pub utilization_gpus: Option<f64>,
+    /// How often running jobs were stopped so that others could start. None if the scheduler stops no jobs.
+    pub preempted: Option<u64>,
+    /// The processor-seconds of these runs, which are lost. None likewise.
+    pub lost: Option<f64>,
 }
 
 /// A number that is written to a line and read from it, with all its digits.
@@ -88,7 +94,7 @@ macro_rules! stored_numbers {
 stored_numbers!(usize u64 i64 f64 bool);
 
 /// Empty if there is none.
-impl StoredNumber for Option<f64> {
+impl<T: Copy + ToString + FromStr> StoredNumber for Option<T> {
     fn text(&self) -> String {
         self.map_or(String::new(), |number| number.to_string())
     }
@@ -101,7 +107,7 @@ impl StoredNumber for Option<f64> {
 
 impl Summary {
     /// All fields, in the order in which a line of results has them.
-    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 24] {
+    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 26] {
         [
             &mut self.jobs,
             &mut self.wait_mean,
@@ -127,6 +133,8 @@ impl Summary {
             &mut self.utilization_cpus,
             &mut self.utilization_memory,
             &mut self.utilization_gpus,
+            &mut self.preempted,
+            &mut self.lost,
         ]
     }
 }
@@ -156,6 +164,8 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         waits.push(job.wait as f64);
         bslds.push(job.bsld);
     }
+    // The machine was in use. The runs of cancelled jobs are among the others.
+    work += record.preempted.map_or(0, |preempted| preempted.requeued.area);
     let makespan = last_end - workload.first_submit();
     let wide_wait_mean = wait_of_widest(&workload.jobs[measured], &waits);
     let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> u128| {
@@ -171,6 +181,8 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         utilization_cpus: share_of(|cluster| cluster.cpus(), |given| given.cpus),
         utilization_memory: share_of(counted_memory, |given| given.memory),
         utilization_gpus: share_of(|cluster| cluster.gpus(), |given| given.gpus),
+        preempted: record.preempted.map(|Preempted { requeued, cancelled }| requeued.count + cancelled.count),
+        lost: record.preempted.map(|Preempted { requeued, cancelled }| (requeued.area + cancelled.area) as f64),
         ..sums.summary(percentiles(&mut waits, WAIT_PERCENTS), percentiles(&mut bslds, BSLD_PERCENTS))
     };
     (summary, users)
@@ -249,6 +261,8 @@ impl Sums {
             utilization_cpus: None,
             utilization_memory: None,
             utilization_gpus: None,
+            preempted: None,
+            lost: None,
         }
     }
 }

@@ -31,6 +31,10 @@ impl Predictor for PredictAtStart {
         self.0.on_deadline_missed(id, board);
     }
 
+    fn on_requeue(&mut self, id: JobId, board: &mut Board) {
+        self.0.on_requeue(id, board);
+    }
+
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         self.0.on_cancellation(id, board);
     }

@@ -44,6 +44,10 @@ pub trait Predictor: Send {
     /// queued at several machines is withdrawn from all but one. By default nothing changes.
     fn on_cancellation(&mut self, _id: JobId, _board: &mut Board) {}
 
+    /// A running job was stopped to make way for another one, and waits again. It has not ended: nothing is known of its runtime
+    /// but that it is longer. Its next start is a start like the first. By default nothing changes.
+    fn on_requeue(&mut self, _id: JobId, _board: &mut Board) {}
+
     /// This predictor as an oracle, if it is one: the engine then calls [`Oracle::on_arrival_with_runtime`] instead of
     /// [`Predictor::on_arrival`].
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {

@@ -136,6 +136,10 @@ impl Predictor for Ruh {
         }
     }
 
+    fn on_requeue(&mut self, id: JobId, board: &mut Board) {
+        self.users.entry(board.job(id).user).or_default().running.retain(|&other| other != id);
+    }
+
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let user = self.users.entry(board.job(id).user).or_default();
         let mut place = user.terminated.len();

@@ -7,15 +7,15 @@ use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::{
-    AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, MAE, MAE_PCT, MAKESPAN,
-    MISSES, RA_MEAN, USERS_LOSE, UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS, UTILIZATION_MEMORY, WAIT_MAX,
-    WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
+    AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, LOST_CPU_HOURS, MAE,
+    MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, USERS_LOSE, UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS,
+    UTILIZATION_MEMORY, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
 /// The lines of the table: caption and column.
-static LINES: [(&str, &Column); 24] = [
+static LINES: [(&str, &Column); 26] = [
     ("wait, mean", &WAIT_MEAN),
     ("  median", &WAIT_P50),
     ("  95% of jobs within", &WAIT_P95),
@@ -40,6 +40,8 @@ static LINES: [(&str, &Column); 24] = [
     ("  memory given to jobs", &UTILIZATION_MEMORY),
     ("  GPUs given to jobs", &UTILIZATION_GPUS),
     ("makespan", &MAKESPAN),
+    ("preempted", &PREEMPTED),
+    ("  CPU-hours lost", &LOST_CPU_HOURS),
 ];
 
 /// The table of one or several settings, before it is written as text or as HTML.

@@ -147,6 +147,7 @@ fn rules(partition: &Partition, all: bool) -> String {
         count("max_cpus_per_node", partition.max_cpus_per_node),
         pair("memory_per_cpu", partition.memory_per_cpu.map(print_memory)),
         pair("qos", Some(partition.qos.clone()).filter(|qos| !qos.is_empty())),
+        pair("preempt_mode", partition.preempt_mode.map(|mode| mode.name().to_string())),
         pair("billing", Some(partition.billing.clone()).filter(|billing| !billing.is_empty())),
     ])
 }

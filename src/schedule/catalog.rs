@@ -111,6 +111,11 @@ pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("running") == "estimate"
 }
 
+/// Whether the scheduler may stop running jobs on a machine of nodes.
+pub fn preempts(spec: &Spec) -> bool {
+    spec.name() == slurm::FORM.name && spec.text("preempt") != "off"
+}
+
 /// Whether the scheduler places jobs on the nodes of a machine that has some.
 pub fn places_on_nodes(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name || takes_placement(spec)

@@ -40,7 +40,7 @@ pub use easy::Easy;
 pub use fcfs::Fcfs;
 pub use on_nodes::OnNodes;
 pub use order::Order;
-pub use policy::{Facts, Policy, View};
+pub use policy::{Facts, Policy, Stop, View};
 pub use queue::{Queue, Waiting};
 pub use replay::Replay;
 pub use reserving::Reserving;

@@ -51,6 +51,21 @@ pub trait Policy: Send {
     /// A waiting job was cancelled. For policies that keep an index of the queue.
     fn on_cancellation(&mut self, _job: &Waiting) {}
 
+    /// Whether passes may stop running jobs. The answer must never change after [`Policy::on_begin`].
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// The running jobs that the last pass stops, in the order decided. They have started before this instant. Called once after
+    /// each pass, before its jobs start, if [`Policy::preempts`].
+    fn take_stops(&mut self) -> Vec<Stop> {
+        Vec::new()
+    }
+
+    /// A running job that a pass has stopped waits again, with its first submission. A job that is cancelled instead ends:
+    /// [`Policy::on_termination`].
+    fn on_requeue(&mut self, _id: JobId, _job: &Submission, _now: Time) {}
+
     /// The next instant at which a pass is required even if no job arrives or ends then. None if there is no such instant.
     fn wakes_at(&self) -> Option<Time> {
         None
@@ -79,6 +94,15 @@ pub trait Policy: Send {
     }
 }
 
+/// A running job that makes way for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The job.
+    pub id: JobId,
+    /// Whether it waits again, and later runs for its whole runtime. If not, it has ended.
+    pub is_requeued: bool,
+}
+
 /// What a policy knows before the first arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
@@ -89,6 +113,8 @@ pub struct Facts {
     pub first_submission: Option<Time>,
     /// The Unix time of the instant 0, or 0 if it is not known. For policies that round times as the clock shows them.
     pub unix_start: Time,
+    /// Whether running jobs can be stopped. If not, [`Policy::preempts`] must be false.
+    pub can_stop: bool,
 }
 
 /// What a policy can read.

@@ -113,6 +113,17 @@ impl Queue {
         self.count += 1;
     }
 
+    /// Adds a job that has waited before: at its place in order of arrival.
+    pub(crate) fn insert(&mut self, job: Waiting) {
+        let at = self.places.partition_point(|place| place.0.id < job.id);
+        match self.places.get_mut(at) {
+            // It has just left, and its place is still there.
+            Some(place) if place.0.id == job.id => place.0 = job,
+            _ => self.places.insert(at, QueuePlace(job)),
+        }
+        (self.first, self.count) = (self.first.min(at), self.count + 1);
+    }
+
     /// Removes a job. None if it does not wait.
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Waiting> {
         let at = self.place(id)?;
@@ -188,6 +199,14 @@ mod tests {
                 let job = Waiting { id: JobId(step), procs: 1 + step % 7, prediction: 0, length: 0 };
                 queue.push(job);
                 plain.push(job);
+            }
+            // A job that has left comes back to its place.
+            let back = Waiting { id: JobId(rng.random_range(0..=step)), procs: 3, prediction: 5, length: 0 };
+            if step % 5 == 0
+                && let Err(at) = plain.binary_search_by_key(&back.id, |job| job.id)
+            {
+                queue.insert(back);
+                plain.insert(at, back);
             }
             if !plain.is_empty() {
                 let at = rng.random_range(0..plain.len());

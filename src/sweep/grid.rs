@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
+use crate::metrics::columns::RunKind;
 use crate::predict::catalog::program;
 use crate::runs::{PlannedRun, RunPlan};
+use crate::schedule::catalog;
 use crate::settings_file::{self, Entry, Value};
 use crate::spec::{Spec, SpecError, literal};
 use crate::trace::labels;
@@ -201,6 +203,12 @@ impl Grid {
     /// Whether runs are on a machine of nodes.
     pub fn has_nodes(&self) -> bool {
         self.values_alone().any(|options| options.machine.is_some())
+    }
+
+    /// What decides which columns its results have.
+    pub fn run_kind(&self) -> RunKind {
+        let on_nodes = self.has_nodes();
+        RunKind { on_nodes, preempts: on_nodes && self.schedulers().iter().any(catalog::preempts) }
     }
 
     /// Each value of each list, as the only option.

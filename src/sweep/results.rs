@@ -205,7 +205,7 @@ impl Grid {
 
     /// The columns of its results. The column `options` is the last, as in the results of a run.
     pub fn columns(&self) -> Vec<ResultColumn<'_>> {
-        let mut all: Vec<_> = columns_on(self.has_nodes(), self.has_baseline()).map(ResultColumn::Run).collect();
+        let mut all: Vec<_> = columns_on(self.run_kind(), self.has_baseline()).map(ResultColumn::Run).collect();
         let last = all.pop();
         all.extend(self.swept_columns().chain(last));
         all

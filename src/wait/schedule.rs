@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Simulation, Start};
+use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Preemption, Simulation, Start};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::machine::Shapes;
@@ -116,12 +116,14 @@ pub struct SiteOrder<H> {
     now: Time,
     arrivals: Vec<(JobId, Submission)>,
     starts: Vec<JobId>,
+    /// Jobs that were stopped and wait again. For the handler they run.
+    requeued: Vec<JobId>,
 }
 
 impl<H: SiteHandler> SiteOrder<H> {
     /// Passes events to this handler.
     pub fn new(handler: H) -> Self {
-        SiteOrder { handler, now: Time::MIN, arrivals: Vec::new(), starts: Vec::new() }
+        SiteOrder { handler, now: Time::MIN, arrivals: Vec::new(), starts: Vec::new(), requeued: Vec::new() }
     }
 
     /// The handler, and the jobs that have arrived at the present instant and have not been passed to it yet.
@@ -162,7 +164,16 @@ impl<H: SiteHandler> Observer for SiteOrder<H> {
 
     fn on_start(&mut self, start: &Start<'_>) {
         self.advance_to(start.time);
-        self.starts.push(start.job.id);
+        match self.requeued.iter().position(|id| *id == start.job.id) {
+            Some(at) => drop(self.requeued.swap_remove(at)),
+            None => self.starts.push(start.job.id),
+        }
+    }
+
+    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
+        if preemption.is_requeued {
+            self.requeued.push(preemption.job.id);
+        }
     }
 
     /// Ends come first in both orders, so they are passed at once.

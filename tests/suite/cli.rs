@@ -582,10 +582,20 @@ fn every_column_is_listed_and_documented() {
     // A line that begins with a blank continues the one above.
     let entries = list.lines().filter(|line| !line.starts_with(' '));
     let listed: Vec<&str> = entries.clone().map(|line| line.split_whitespace().next().unwrap()).collect();
-    // A run on nodes with reasons has all of them.
+    // A run on nodes with preemption and reasons has all of them.
     let folder = Folder::new();
-    let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-128]\"\ncpus = 1\n");
-    let csv = sim_ok(&["--first", "50", "--baseline", "easy/estimate", "--machine", &machine, "--reasons"]);
+    let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-64]\"\ncpus = 2\n");
+    let csv = sim_ok(&[
+        "--first",
+        "50",
+        "--scheduler",
+        "slurm:preempt=requeue",
+        "--baseline",
+        "easy/estimate",
+        "--machine",
+        &machine,
+        "--reasons",
+    ]);
     assert_eq!(listed, csv.lines().next().unwrap().split(',').collect::<Vec<_>>());
     assert!(entries.clone().all(|line| line.split_whitespace().count() > 2), "each with its meaning:\n{list}");
     let documentation = sim_ok(&["help", "formats"]);

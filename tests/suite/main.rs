@@ -51,6 +51,7 @@ mod pictures;
 mod plain;
 mod plain_fair;
 mod plain_slurm;
+mod preemption;
 mod production;
 mod production_events;
 mod queue;

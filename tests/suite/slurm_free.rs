@@ -75,8 +75,14 @@ impl Site {
         for job in record["jobs"].as_array().unwrap().iter().filter(|job| job["state"] == "COMPLETED") {
             let time = |key: &str| t0 + job[key].as_i64().unwrap();
             let id = job["id"].as_i64().unwrap();
+            // The daemon notes the time at which a job was requeued as its submission.
+            let events = record["events"].as_array().unwrap();
+            let is_first = |event: &&Value| event[1] == "sub" && event[2] == id;
+            let requeued = text("conf").contains("PreemptMode=REQUEUE");
+            let first = events.iter().find(is_first).filter(|_| requeued).and_then(|event| event[0].as_f64());
+            let submit = first.map_or(time("submit"), |seconds| t0 + seconds.floor() as i64);
             site.recorded.insert(id, time("start"));
-            site.rows.push((id, time("submit"), job["run"].as_i64().unwrap(), columns(job)));
+            site.rows.push((id, submit, job["run"].as_i64().unwrap(), columns(job)));
         }
         site
     }
@@ -150,7 +156,7 @@ fn mean_wait(rows: &[(i64, i64, i64, String)], starts: &Starts) -> f64 {
 
 /// How far the mean wait and the order may be from a record's. A slow model of the same rules has -0.5% (N1b), -6, -9, +2, -14, -9 and
 /// -5% of the mean wait, and 94 to 98% of the order, N4 and N4r 85%; the daemon against itself differs by up to 15% and 16%.
-const BOUNDS: [(&str, f64, f64); 8] = [
+const BOUNDS: [(&str, f64, f64); 9] = [
     ("N1", 0.50, 0.90),
     ("N1b", 0.06, 0.92),
     ("N2", 0.10, 0.92),
@@ -158,6 +164,8 @@ const BOUNDS: [(&str, f64, f64); 8] = [
     ("N4", 0.14, 0.82),
     ("N4r", 0.20, 0.82),
     ("N5", 0.13, 0.92),
+    // Four jobs were preempted. What is compared are their last starts.
+    ("N7", 0.10, 0.88),
     ("N8", 0.09, 0.92),
 ];
 

@@ -193,6 +193,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes(), quiet);
     if sweep.grid.has_nodes() {
         options::warn_of_pools(sweep.grid.schedulers().iter());
     } else {

@@ -18,6 +18,7 @@ use crate::time::{Seconds, Time};
 mod deadlines;
 mod gated;
 mod predictions;
+mod preempted;
 mod state;
 
 /// The simulation of one machine.
@@ -36,7 +37,8 @@ mod state;
 /// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wakes_at`] has come. A
 ///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
 ///
-/// The policy decides the order in which the jobs of a pass start. They start after the pass.
+/// The policy decides the order in which the jobs of a pass start. They start after the pass. If the policy preempts
+/// ([`Policy::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
 ///
 /// # Jobs that may not start yet
 ///
@@ -79,6 +81,8 @@ pub struct Simulation<O: Observer = ()> {
     pass_due: bool,
     /// [`Policy::follows_clock`].
     policy_follows_clock: bool,
+    /// [`Policy::preempts`].
+    preempts: bool,
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
@@ -129,8 +133,9 @@ impl<O: Observer> Simulation<O> {
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
-        policy.value.on_begin(&Facts { capacity, first_submission, unix_start });
+        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, can_stop: true });
         let policy_follows_clock = policy.value.follows_clock();
+        let preempts = policy.value.preempts();
         Simulation {
             predictor,
             policy,
@@ -145,6 +150,7 @@ impl<O: Observer> Simulation<O> {
             deadlines: EventQueue::default(),
             pass_due: false,
             policy_follows_clock,
+            preempts,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
@@ -311,6 +317,9 @@ impl<O: Observer> Simulation<O> {
         self.apply_predictions();
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
+        if self.preempts {
+            self.stop_jobs()?;
+        }
         for &id in &started {
             self.start(id)?;
         }

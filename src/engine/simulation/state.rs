@@ -3,11 +3,11 @@
 use super::Simulation;
 use crate::engine::gate::Gate;
 use crate::engine::observer::{Observer, PredictionMade};
-use crate::engine::recorder::{GivenAreas, Outcome};
+use crate::engine::recorder::{GivenAreas, Outcome, Preempted};
 use crate::job::JobId;
 use crate::predict::Board;
 use crate::schedule::View;
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 impl<O: Observer> Simulation<O> {
     /// The clock, in seconds of simulated time.
@@ -56,6 +56,16 @@ impl<O: Observer> Simulation<O> {
             starts[gate.submitted(arrived).index()] = start;
         }
         Some(starts)
+    }
+
+    /// The jobs that made way for others so far. None if the policy stops no jobs.
+    pub fn preempted(&self) -> Option<Preempted> {
+        self.preempts.then_some(self.observers.0.preempted)
+    }
+
+    /// The jobs that were cancelled while they ran, with their runtimes.
+    pub fn cut_runs(&self) -> &[(JobId, Seconds)] {
+        &self.observers.0.cut
     }
 
     /// The gate, if there is one.

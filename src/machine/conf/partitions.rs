@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::billing::Billing;
 use super::super::build::NodeNames;
-use super::super::cluster::Partition;
+use super::super::cluster::{Partition, PreemptMode};
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
 use super::lines::{ConfError, ConfLine, last_value, with_defaults};
@@ -31,6 +31,7 @@ const KEYS: Keys = Keys {
         "Priority",
         "PriorityTier",
         "PriorityJobFactor",
+        "PreemptMode",
         "State",
         "TRESBillingWeights",
     ],
@@ -52,7 +53,6 @@ const KEYS: Keys = Keys {
         "MaxMemPerCPU",
         "MaxMemPerNode",
         "OverTimeLimit",
-        "PreemptMode",
         "ReqResv",
         "SelectTypeParameters",
         "Topology",
@@ -129,6 +129,9 @@ fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
             ignored.push(Ignored::of_machine(&line.place, format!("PartitionName {key}={}", shortened(value))));
         }
     }
+    if let Some(value) = line.pair("PreemptMode").filter(|value| PreemptMode::of(value).is_none()) {
+        ignored.push(Ignored::of_machine(&line.place, format!("PartitionName PreemptMode={}", shortened(value))));
+    }
 }
 
 /// The values of OverSubscribe that are simulated.
@@ -198,6 +201,8 @@ fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> 
         memory_per_cpu,
         qos: values.last("QOS").unwrap_or_default().to_string(),
         billing: values.last("TRESBillingWeights").unwrap_or_default().to_string(),
+        // Jobs cannot be suspended here: they do not make way.
+        preempt_mode: values.last("PreemptMode").map(|mode| PreemptMode::of(mode).unwrap_or_default()),
     })
 }
 

@@ -8,7 +8,7 @@ pub use read::parse_toml;
 
 /// The keys of tables, without the limits of the last three.
 const NODE_KEYS: [&str; 7] = ["name", "cpus", "memory", "gpus", "features", "weight", "threads_per_core"];
-const PARTITION_KEYS: [&str; 15] = [
+const PARTITION_KEYS: [&str; 16] = [
     "name",
     "nodes",
     "default",
@@ -24,6 +24,7 @@ const PARTITION_KEYS: [&str; 15] = [
     "memory_per_cpu",
     "qos",
     "billing",
+    "preempt_mode",
 ];
 const SWITCH_KEYS: [&str; 3] = ["name", "nodes", "switches"];
 const QOS_KEYS: [&str; 4] = ["name", "priority", "usage_factor", "deny_on_limit"];

@@ -5,7 +5,7 @@ use super::super::associations::{
 };
 use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
-use super::super::cluster::{Cluster, Node, Partition};
+use super::super::cluster::{Cluster, Node, Partition, PreemptMode};
 use super::super::conf::{ConfError, MOST_OF_NODE, Place};
 use super::super::hostlist::HostList;
 use super::fields::Fields;
@@ -156,6 +156,7 @@ fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>
             memory_per_cpu: fields.memory("memory_per_cpu")?,
             qos: fields.text("qos")?.unwrap_or_default(),
             billing: fields.text("billing")?.unwrap_or_default(),
+            preempt_mode: fields.text("preempt_mode")?.map(|mode| preempt_mode(fields, &mode)).transpose()?,
         };
         Billing::parse(&partition.billing).map_err(|wrong| fields.wrong("billing", wrong))?;
         if partition.is_default && partitions.iter().any(|other| other.is_default) {
@@ -164,6 +165,10 @@ fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>
         partitions.push(partition);
     }
     Ok(partitions)
+}
+
+fn preempt_mode(fields: &Fields, mode: &str) -> Result<PreemptMode, ConfError> {
+    PreemptMode::of(mode).ok_or_else(|| fields.wrong("preempt_mode", "neither off nor requeue nor cancel"))
 }
 
 fn associations(entries: &[Entry]) -> Result<Associations, ConfError> {

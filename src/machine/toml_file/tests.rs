@@ -45,6 +45,7 @@ exclusive = true
 memory_per_cpu = "2800M"
 qos = "normal"
 billing = "CPU=1.0,Mem=0.25G"
+preempt_mode = "requeue"
 
 [[partitions]]
 name = "all"

@@ -76,6 +76,7 @@ impl Cluster {
         table.some("memory_per_cpu", partition.memory_per_cpu.map(print_memory));
         table.text("qos", &partition.qos);
         table.text("billing", &partition.billing);
+        table.some("preempt_mode", partition.preempt_mode.map(|mode| mode.name().to_string()));
         table
     }
 

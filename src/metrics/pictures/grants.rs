@@ -1,6 +1,6 @@
 //! What jobs are given of the nodes of a machine.
 
-use crate::engine::{Observer, Start};
+use crate::engine::{Observer, Preemption, Start};
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare};
 
@@ -22,6 +22,13 @@ impl Observer for GrantObserver {
     fn on_start(&mut self, start: &Start<'_>) {
         if !start.grant.is_empty() {
             self.given.push((start.job.id, start.grant.to_vec()));
+        }
+    }
+
+    /// What counts is the last run of a job.
+    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
+        if preemption.is_requeued {
+            self.given.retain(|(id, _)| *id != preemption.job.id);
         }
     }
 }

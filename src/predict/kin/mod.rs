@@ -168,6 +168,14 @@ impl Predictor for Kin {
         }
     }
 
+    fn on_requeue(&mut self, id: JobId, board: &mut Board) {
+        if self.propagate {
+            let user = self.user(board.job(id).user);
+            let waiting = &mut self.users[user].waiting;
+            waiting.insert(waiting.partition_point(|other| *other < id), id);
+        }
+    }
+
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let job = *board.job(id);
         let user = self.user(job.user);

@@ -47,6 +47,10 @@ impl LearnedUser {
         self.running.push(RunningOfUser { id, procs, start: now });
     }
 
+    pub fn requeue(&mut self, id: JobId) {
+        self.running.retain(|running| running.id != id);
+    }
+
     pub fn end(&mut self, id: JobId, job: &Submission, runtime: Seconds, now: Time) {
         self.running.retain(|running| running.id != id);
         self.last.truncate(LAST - 1);

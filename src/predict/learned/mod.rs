@@ -97,6 +97,10 @@ impl Predictor for LearnedPredictor {
         self.users.entry(job.user).or_default().start(id, job.procs, board.now());
     }
 
+    fn on_requeue(&mut self, id: JobId, board: &mut Board) {
+        self.users.entry(board.job(id).user).or_default().requeue(id);
+    }
+
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let job = *board.job(id);
         self.users.entry(job.user).or_default().end(id, &job, runtime, board.now());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::nodes::TresWeights;
 use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
-use crate::machine::{Ignored, slurm_time};
+use crate::machine::{Ignored, PreemptMode, slurm_time};
 use crate::settings_file::{ReadOnce, site_text};
 use crate::time::{MINUTE, Seconds, print_duration};
 
@@ -106,7 +106,7 @@ const FLAGS: [(&str, &str, &str); 3] = [
 ];
 
 /// Other parameters that are read, besides [`PARAMETERS`].
-const READ: [&str; 7] = [
+const READ: [&str; 10] = [
     "schedulerparameters",
     "schedulertype",
     "prioritytype",
@@ -114,7 +114,13 @@ const READ: [&str; 7] = [
     "priorityfavorsmall",
     "priorityweighttres",
     "accountingstorageenforce",
+    "preempttype",
+    "preemptmode",
+    "preemptexempttime",
 ];
+
+/// What sets the time after which a job may be preempted.
+const EXEMPT: Parameter = parameter("PreemptExemptTime", "preempt_exempt", Unit::Time, 1);
 
 /// What parameters begin with that change which jobs start at a site.
 const MATTERING: [&str; 14] = [
@@ -133,6 +139,18 @@ const MATTERING: [&str; 14] = [
     "Licenses",
     "OverTimeLimit",
 ];
+
+/// The key `preempt` that the lines mean. None: there is no preemption, or one that cannot be simulated.
+fn preempt_of(lines: &[ConfLine]) -> Option<&'static str> {
+    let last = |name: &str| lines.iter().rfind(|line| line.is(name)).map(|line| line.value.trim());
+    last("PreemptType").filter(|kind| kind.eq_ignore_ascii_case("preempt/partition_prio"))?;
+    match PreemptMode::of(last("PreemptMode")?)? {
+        PreemptMode::Off => None,
+        // A job that may not be requeued is cancelled.
+        PreemptMode::Requeue if last("JobRequeue") != Some("0") => Some("requeue"),
+        PreemptMode::Requeue | PreemptMode::Cancel => Some("cancel"),
+    }
+}
 
 /// The items of a list.
 fn items(list: &str) -> impl Iterator<Item = &str> {
@@ -168,6 +186,7 @@ impl SlurmConf {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
         let is_multifactor = conf.keys.iter().any(|key| *key == ("order", "multifactor".to_string()));
+        conf.keys.extend(preempt_of(&lines).map(|mode| ("preempt", mode.to_string())));
         if is_multifactor && !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
             conf.keys.push(("enforce_limits", "no".into()));
         }
@@ -216,6 +235,10 @@ impl SlurmConf {
                 let has_limits = items(&value).any(|item| ["limits", "safe", "all"].contains(&item));
                 self.keys.push(("enforce_limits", if has_limits { "yes" } else { "no" }.into()));
             }
+            ("preempttype", "preempt/partition_prio" | "preempt/none") => {}
+            ("preemptmode", mode) if PreemptMode::of(mode).is_some() => {}
+            ("preemptexempttime", "-1" | "0" | "none") => {}
+            ("preemptexempttime", _) => self.set(&EXEMPT, &line.value, line)?,
             _ => self.skip(line, &line.name),
         }
         Ok(())
@@ -368,6 +391,29 @@ AccountingStorageEnforce=safe,qos
         let plain = "PriorityFavorSmall=no\nAccountingStorageEnforce=associations\n";
         assert_eq!(parse(plain).unwrap().spec(), "slurm:enforce_limits=no");
         assert!(parse("PriorityWeightTRES=cpu=x").unwrap_err().to_string().contains("'cpu=x' is no weight"));
+    }
+
+    #[test]
+    fn preemption_is_converted_if_it_is_by_partitions() {
+        let spec = |lines: &str| parse(lines).map(|conf| (conf.spec(), unused(&conf)[0].len())).unwrap();
+        let by_tier = "PreemptType=preempt/partition_prio\n";
+        let with = |more: &str| spec(&format!("{by_tier}{more}"));
+        assert_eq!(with("PreemptMode=Requeue"), ("slurm:preempt=requeue".into(), 0));
+        assert_eq!(with("PreemptMode=CANCEL\nPreemptExemptTime=-1"), ("slurm:preempt=cancel".into(), 0));
+        // Jobs that may not be requeued are cancelled.
+        assert_eq!(with("JobRequeue=0\nPreemptMode=REQUEUE"), ("slurm:preempt=cancel".into(), 0));
+        assert_eq!(with("PreemptMode=OFF"), ("slurm".into(), 0));
+        assert_eq!(
+            with("PreemptMode=REQUEUE\nPreemptExemptTime=10"),
+            ("slurm:preempt_exempt=10m,preempt=requeue".into(), 0)
+        );
+        assert_eq!(with("PreemptMode=SUSPEND,GANG"), ("slurm".into(), 1));
+        assert_eq!(spec("PreemptType=preempt/qos\nPreemptMode=REQUEUE"), ("slurm".into(), 1));
+        assert_eq!(spec("PreemptMode=REQUEUE"), ("slurm".into(), 0));
+        let youngest = with("PreemptMode=REQUEUE\nSchedulerParameters=preempt_youngest_first");
+        assert_eq!(youngest, ("slurm:preempt=requeue".into(), 1));
+        let wrong = parse("PreemptExemptTime=soon").unwrap_err().to_string();
+        assert_eq!(wrong, "line 1: PreemptExemptTime=soon: not a time such as 7-0 or 30:00");
     }
 
     /// Slurm uses the last of two lines, and the first of two items of one line.

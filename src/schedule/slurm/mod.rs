@@ -17,6 +17,7 @@ mod priority;
 mod processors;
 mod ranking;
 mod releases;
+mod returning;
 mod runs;
 mod settings;
 mod shares;

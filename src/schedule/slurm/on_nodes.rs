@@ -10,12 +10,13 @@ use super::in_whole_minutes;
 use super::nodes::{
     Line, NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmSite, Started,
 };
+use super::returning::Returning;
 use super::settings::Settings;
 use super::standing::Standing;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, NodeGrant, Nodes, Shapes};
+use crate::machine::{Cluster, NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
-use crate::schedule::policy::{Facts, Policy, View};
+use crate::schedule::policy::{Facts, Policy, Stop, View};
 use crate::schedule::queue::Waiting;
 use crate::schedule::rules::Counting;
 use crate::time::Time;
@@ -38,6 +39,10 @@ pub struct SlurmOnNodes {
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
     refused: Vec<(JobId, Submission)>,
+    /// Jobs that were stopped and may not start yet.
+    returning: Returning,
+    /// The running jobs that the last call of `pass` stops.
+    stops: Vec<Stop>,
     /// Nodes of jobs that have ended, and until when these are completing.
     completing: VecDeque<(Time, NodeGrant)>,
     main: MainClock,
@@ -76,6 +81,8 @@ impl SlurmOnNodes {
             standing: Standing::new(&settings, &site, shapes, log),
             newcomers: Vec::new(),
             refused: Vec::new(),
+            returning: Returning::new(settings.requeue_delay),
+            stops: Vec::new(),
             completing: VecDeque::new(),
             main: MainClock::new(settings.main_delay, settings.main_interval),
             backfill: BackfillClock::new(settings.interval),
@@ -109,6 +116,11 @@ impl SlurmOnNodes {
 
     /// Newcomers join the line.
     fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
+        for returned in self.returning.take_until(view.now) {
+            self.newcomers.push(returned);
+            // The daemon sees such a job when a pass looks at it.
+            self.needs_full = true;
+        }
         for (id, submission) in std::mem::take(&mut self.newcomers) {
             let Some(waiting) = view.waiting.get(id) else { continue };
             let limit = in_whole_minutes(submission.estimate);
@@ -201,6 +213,9 @@ impl SlurmOnNodes {
             starts.push(id);
             (self.last_event, self.has_changed) = (now, true);
         }
+        for running in self.state.take_stopped() {
+            self.stop(running, now);
+        }
         is_cut_off
     }
 
@@ -211,9 +226,20 @@ impl SlurmOnNodes {
         self.newcomers.splice(0..0, again);
     }
 
+    /// A running job makes way for another one. Its nodes take no job before the next second.
+    fn stop(&mut self, running: RunningJob, now: Time) {
+        let is_requeued = self.site.preempt_mode(running.partition) == PreemptMode::Requeue;
+        self.standing.end(&running, now);
+        self.stops.push(Stop { id: JobId(running.id.0 as u32), is_requeued });
+        self.completing.push_back((now + self.settings.epilog.max(1), running.grant));
+        (self.last_event, self.has_changed) = (now, true);
+    }
+
     fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
         self.refused.retain(|(refused, _)| *refused != id);
+        self.returning.remove(id);
+        self.state.forget_preemptor(id.0.into());
         let place = self.line_places.remove(&id)?;
         self.line.remove(place, &self.site)
     }
@@ -278,9 +304,28 @@ impl Policy for SlurmOnNodes {
             }
             self.backfill.on_pass(now);
         }
-        self.is_waiting = starts.len() < view.waiting.len();
+        if !self.stops.is_empty() {
+            // It is the end of a run.
+            self.main.on_event(now);
+        }
+        if self.site.preempts() && self.state.in_use.has_lost_exemption(self.now, now, &self.site) {
+            self.needs_full = true;
+        }
+        self.is_waiting = starts.len() < view.waiting.len() || !self.stops.is_empty();
         self.backfill.set_waiting(self.is_waiting, now);
         self.now = now;
+    }
+
+    fn preempts(&self) -> bool {
+        self.site.preempts()
+    }
+
+    fn take_stops(&mut self) -> Vec<Stop> {
+        std::mem::take(&mut self.stops)
+    }
+
+    fn on_requeue(&mut self, id: JobId, job: &Submission, now: Time) {
+        self.returning.push(id, job, now);
     }
 
     fn take_grant(&mut self, id: JobId) -> NodeGrant {
@@ -304,6 +349,9 @@ impl Policy for SlurmOnNodes {
 
     fn on_begin(&mut self, facts: &Facts) {
         self.unix_start = facts.unix_start;
+        if !facts.can_stop {
+            self.site.parameters.preempt = PreemptMode::Off;
+        }
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
@@ -348,6 +396,8 @@ impl Policy for SlurmOnNodes {
         };
         let completing = self.completing.front().map(|(until, _)| *until);
         // Without a waiting job no pass has an effect.
-        [backfill, main, completing].into_iter().flatten().min().filter(|_| self.is_waiting)
+        let (returning, exempt) = (self.returning.next(), self.state.in_use.next_exemption(self.now, &self.site));
+        let all = [backfill, main, completing, returning, exempt];
+        all.into_iter().flatten().min().filter(|_| self.is_waiting)
     }
 }

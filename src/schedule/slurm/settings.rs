@@ -76,6 +76,13 @@ pub const FORM: Form = Form {
         choice("assoc_limit_stop", &["no", "yes"], "a job over a limit blocks its partition; only on nodes"),
         duration("epilog", 0, "0s", "how long the nodes of a job that has ended take no other; only on nodes"),
         choice(
+            "preempt",
+            &["off", "requeue", "cancel"],
+            "what becomes of running jobs that make way for jobs of partitions with a higher PriorityTier; not checked beside a real Slurm; only on nodes",
+        ),
+        duration("preempt_exempt", 0, "0s", "how long a job runs before it may be preempted; only on nodes"),
+        duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes"),
+        choice(
             "running",
             &["estimate", "prediction"],
             "what ends and lengths of jobs are computed from; with estimate the predictor has no effect",
@@ -151,6 +158,8 @@ pub(super) struct Settings {
     pub counting: Counting,
     /// How long the nodes of a job that has ended take no other.
     pub epilog: Seconds,
+    /// How long a job that was requeued may not start.
+    pub requeue_delay: Seconds,
     /// Whether limits hold, on nodes.
     pub enforces_limits: bool,
     /// The priorities on nodes. None if the queue is in order of arrival.
@@ -182,6 +191,7 @@ impl Settings {
                 _ => Counting::Estimate,
             },
             epilog: spec.duration("epilog"),
+            requeue_delay: spec.duration("requeue_delay"),
             enforces_limits: spec.text("enforce_limits") == "yes",
             priorities: (spec.text("order") == "multifactor").then(|| PriorityWeights::of(spec)),
             on_nodes: SlurmParameters::of(spec),

@@ -226,7 +226,8 @@ impl PresentPolicy {
 
 impl Policy for PresentPolicy {
     fn on_begin(&mut self, facts: &Facts) {
-        self.policy.on_begin(facts);
+        // The running jobs have no place in the queue of the policy.
+        self.policy.on_begin(&Facts { can_stop: false, ..*facts });
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {

@@ -5,7 +5,7 @@
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
 //! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes. `line` is the queue,
-//! and `prospects` spare tests whose outcome is known. `owners` are the users and accounts of jobs, `limits` what these and
+//! and `prospects` spare tests whose outcome is known. `preempt` says which running jobs make way for a job. `owners` are the users and accounts of jobs, `limits` what these and
 //! qualities of service may use, `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
 
 mod choice;
@@ -18,6 +18,7 @@ mod line;
 mod owners;
 mod passes;
 mod pick;
+mod preempt;
 mod priority;
 mod prospects;
 mod site;

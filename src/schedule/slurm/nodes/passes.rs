@@ -163,8 +163,12 @@ const MOST_TIMES: usize = 2000;
 const UNKNOWN_START: Seconds = 500;
 
 impl SlurmPass<'_, '_> {
-    /// Whether an entry is of a job that has started, or of an array that may not start a task.
+    /// Whether an entry is of a job that has started or waits for jobs that make way, or of an array that may not start a task.
     fn is_gone(&self, job: &SlurmJob) -> bool {
+        if self.nodes.is_preempting(job.id) {
+            // Its other partitions are not tried.
+            return true;
+        }
         match self.arrays.get(&job.id) {
             Some(array) => array.is_closed(),
             None => self.started.iter().any(|started| started.id == job.id),
@@ -174,6 +178,7 @@ impl SlurmPass<'_, '_> {
     fn start(&mut self, entry: QueueEntry<'_>, limit: Seconds, grant: NodeGrant) {
         let QueueEntry { job, partition } = entry;
         self.limits.start(entry, &grant);
+        self.nodes.state.forget_preemptor(job.id);
         let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
         let is_whole = self.nodes.is_whole(job, partition);
         let (start, id) = (self.now, (job.id, task));
@@ -194,6 +199,7 @@ impl SlurmPass<'_, '_> {
     /// The main pass. `is_full`: without a limit of entries. Returns whether it stopped at that limit.
     pub fn main<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>, is_full: bool) -> bool {
         let site = self.nodes.site;
+        self.nodes.begin_preemption(self.now);
         let mut left = NodeSet::all(site.len());
         let mut has_failed = vec![false; site.cluster.partitions.len()];
         let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
@@ -238,7 +244,12 @@ impl SlurmPass<'_, '_> {
                         }
                         break;
                     }
-                    Picked::Start(_) => site.parameters.limits_block,
+                    // The job waits for those that make way, as it does for busy nodes.
+                    Picked::Preempt(found) if self.limits.allows(entry, Chosen::Now(&found.grant)) => {
+                        self.nodes.preempt(job.id, &found.jobs);
+                        true
+                    }
+                    Picked::Start(_) | Picked::Preempt(_) => site.parameters.limits_block,
                     Picked::Busy => {
                         site.parameters.limits_block
                             || job.min_nodes.max(1) > left.common(own).count()
@@ -281,6 +292,7 @@ impl SlurmPass<'_, '_> {
     /// The backfill pass.
     pub fn backfill<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>) {
         let parameters = &self.nodes.site.parameters;
+        self.nodes.begin_preemption(self.now);
         self.nodes.begin_pass();
         let mut space = NodeSpace::new(self.nodes.site, self.now, self.unix_start);
         let mut counts = BackfillCounts::default();
@@ -385,11 +397,19 @@ impl SlurmPass<'_, '_> {
                 (start, later) = (now + 1, None);
             }
             if start <= now {
-                if let Picked::Start(grant) = self.nodes.pick(job, partition, &free) {
-                    // Where limits block, the number of jobs has not been tested before.
-                    let is_allowed = self.limits.allows(entry, Chosen::Now(&grant))
-                        && (!parameters.limits_block || self.limits.allows_job(entry));
-                    if is_allowed {
+                let picked = self.nodes.pick(job, partition, &free);
+                let grant = match &picked {
+                    Picked::Start(grant) => Some(&grant[..]),
+                    Picked::Preempt(found) => Some(&found.grant[..]),
+                    _ => None,
+                };
+                // Where limits block, the number of jobs has not been tested before.
+                let is_allowed = grant.map(|grant| {
+                    self.limits.allows(entry, Chosen::Now(grant))
+                        && (!parameters.limits_block || self.limits.allows_job(entry))
+                });
+                match (picked, is_allowed) {
+                    (Picked::Start(grant), Some(true)) => {
                         if self.nodes.is_whole(job, partition) {
                             let nodes = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
                             space.reserve(Time::MIN, space.floor(now + limit), &nodes);
@@ -397,12 +417,14 @@ impl SlurmPass<'_, '_> {
                         self.start(entry, limit, grant);
                         return Tried::Started;
                     }
-                    if !parameters.limits_block {
-                        return Tried::PassedOver;
+                    (_, Some(false)) if !parameters.limits_block => return Tried::PassedOver,
+                    (_, Some(false)) => start = later.unwrap_or(now + UNKNOWN_START),
+                    (picked, _) => {
+                        if let Picked::Preempt(found) = picked {
+                            self.nodes.preempt(job.id, &found.jobs);
+                        }
+                        later = None;
                     }
-                    start = later.unwrap_or(now + UNKNOWN_START);
-                } else {
-                    later = None;
                 }
             }
             if start > now && only_now {

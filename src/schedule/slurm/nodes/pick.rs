@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::choice::{JobOnNodes, NodeTest, NodeWeight, UsableNodes, UsableSums, plain_weight};
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, SlurmJob};
+use super::preempt::{Preempting, Preemption};
 use super::prospects::{Prospect, Prospects};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::NodeGrant;
@@ -17,11 +18,13 @@ pub struct NodesState {
     pub in_use: InUse,
     /// By node: in which order nodes are taken.
     pub weights: Vec<NodeWeight>,
-    prospects: Prospects,
+    pub(super) prospects: Prospects,
+    /// Running jobs that may make way for others.
+    pub(super) preemption: Preemption,
     /// Memory for tests.
-    usable: UsableNodes,
+    pub(super) usable: UsableNodes,
     /// Memory: what is used when some jobs have left.
-    future: NodesInUse,
+    pub(super) future: NodesInUse,
 }
 
 impl NodesState {
@@ -31,6 +34,7 @@ impl NodesState {
             in_use: InUse::new(site),
             weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
             prospects: Prospects::default(),
+            preemption: Preemption::default(),
             usable: UsableNodes::new(),
             future: NodesInUse::default(),
         }
@@ -51,6 +55,8 @@ pub struct SlurmNodes<'a> {
 pub enum Picked {
     /// It can start with this.
     Start(NodeGrant),
+    /// It can start when these running jobs have made way.
+    Preempt(Preempting),
     /// Its nodes are busy.
     Busy,
     /// Not on the nodes that are left, though none of them is busy.
@@ -82,9 +88,9 @@ impl SlurmNodes<'_> {
         NodeTest { on, weights, usable, busy_first: None }
     }
 
-    /// The job as it is on the nodes now.
-    fn on<'t>(&'t self, job: &'t SlurmJob, partition: usize) -> JobOnNodes<'t> {
-        JobOnNodes { site: self.site, in_use: &self.state.in_use.nodes, job, partition, as_idle: false }
+    /// The job as it is on the nodes now, without the jobs that make way for it.
+    fn on<'t>(&'t mut self, job: &'t SlurmJob, partition: usize) -> JobOnNodes<'t> {
+        JobOnNodes { site: self.site, in_use: self.used_without(partition), job, partition, as_idle: false }
     }
 
     /// What is known of the jobs of this kind.
@@ -104,7 +110,7 @@ impl SlurmNodes<'_> {
         Arc::clone(&self.prospect(job, partition).candidates[usize::from(is_backfill)])
     }
 
-    /// Whether a job may start now, whatever is reserved. If not, it cannot.
+    /// Whether a job may start now, or after others have made way, whatever is reserved. If not, it cannot.
     pub(super) fn may_start(&mut self, job: &SlurmJob, partition: usize, counts: &NodeCounts) -> bool {
         let change = self.state.in_use.changes;
         if let Some(known) = self.prospect(job, partition).may_start(change) {
@@ -116,8 +122,14 @@ impl SlurmNodes<'_> {
         may_start
     }
 
-    /// Whether a job may start now on some nodes. If not, it cannot.
-    pub(super) fn may_start_on(&self, job: &SlurmJob, partition: usize, nodes: &NodeSet, counts: &NodeCounts) -> bool {
+    /// Whether a job may start now on some nodes, or after others have made way. If not, it cannot.
+    pub(super) fn may_start_on(
+        &mut self,
+        job: &SlurmJob,
+        partition: usize,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
+    ) -> bool {
         self.on(job, partition).may_hold(nodes, counts)
     }
 
@@ -133,7 +145,7 @@ impl SlurmNodes<'_> {
         }
         let nodes = self.candidates(job, partition, false);
         let mut future = std::mem::take(&mut self.state.future);
-        future.copy(&self.state.in_use.nodes);
+        future.copy(self.used_without(partition));
         let room = self.first_room(job, partition, &nodes, counts, &mut future);
         self.state.future = future;
         let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
@@ -155,7 +167,8 @@ impl SlurmNodes<'_> {
         };
         let mut sums = UsableSums::new(job, counts);
         nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
-        for running in &self.state.in_use.running {
+        let running = self.state.in_use.running.iter();
+        for running in running.filter(|running| !self.makes_way(running, partition)) {
             let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
             own().for_each(|node| sums.remove(usable(future, node).as_ref()));
             future.leave(running, nodes, self.site);
@@ -198,6 +211,12 @@ impl SlurmNodes<'_> {
         {
             return Picked::Start(grant);
         }
+        if self.site.preempts()
+            && available.count() >= counts.least
+            && let Some(preempting) = self.find_preempting(job, partition, &available, &counts)
+        {
+            return Picked::Preempt(preempting);
+        }
         let is_ever = self.is_ever(job, partition, &all, &counts);
         let is_available = is_ever
             && (is_busy
@@ -236,18 +255,49 @@ impl SlurmNodes<'_> {
         {
             return Some((now, grant));
         }
+        if only_now && !self.site.preempts() {
+            return None;
+        }
+        let mut future = std::mem::take(&mut self.state.future);
+        future.copy(self.used_without(partition));
+        let found = self.will_run_without(job, partition, nodes, counts, (now, unix_start, only_now), &mut future);
+        self.state.future = future;
+        found
+    }
+
+    /// The same if the job does not start beside all running jobs: now, if others make way, or when running jobs have left.
+    /// `future` is what is used without those that make way.
+    fn will_run_without(
+        &mut self,
+        job: &SlurmJob,
+        partition: usize,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
+        (now, unix_start, only_now): (Time, Time, bool),
+        future: &mut NodesInUse,
+    ) -> Option<(Time, NodeGrant)> {
+        let (site, earliest) = (self.site, self.earliest(job, partition, counts, now));
+        let staying = site.preempts().then(|| {
+            let running = self.state.in_use.running.iter();
+            running.filter(|running| !self.makes_way(running, partition)).cloned().collect::<Vec<_>>()
+        });
+        let NodesState { in_use, weights, usable, .. } = &mut *self.state;
+        if staying.is_some() && earliest <= now {
+            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
+                // Others make way as soon as the job is tried.
+                return Some((now, grant));
+            }
+        }
         if only_now {
             return None;
         }
-        let site = self.site;
-        let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
-        future.copy(&in_use.nodes);
         let idle = site.parameters.busy_first.then(|| {
             let mut idle = NodeSet::all(site.len());
             idle.retain(|node| in_use.nodes.nodes[node as usize].jobs == 0);
             idle
         });
-        let running = &in_use.running;
+        let running = staying.as_deref().unwrap_or(&in_use.running);
         let mut groups = ReleaseGroups { width: 30, growth: site.parameters.growth, border: None };
         let mut next = 0;
         while next < running.len() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::machine::{Cluster, Partition};
+use crate::machine::{Cluster, Partition, PreemptMode};
 use crate::spec::Spec;
 use crate::time::{DAY, MINUTE, Seconds};
 
@@ -58,6 +58,10 @@ pub struct SlurmParameters {
     pub limits_block: bool,
     /// `KillWait`.
     pub kill_wait: Seconds,
+    /// `PreemptMode`, with `PreemptType=preempt/partition_prio`.
+    pub preempt: PreemptMode,
+    /// `PreemptExemptTime`: how long a job runs before it may be preempted.
+    pub preempt_exempt: Seconds,
 }
 
 impl Default for SlurmParameters {
@@ -81,6 +85,8 @@ impl Default for SlurmParameters {
             array_reservations: 20,
             limits_block: false,
             kill_wait: 30,
+            preempt: PreemptMode::Off,
+            preempt_exempt: 0,
         }
     }
 }
@@ -108,6 +114,8 @@ impl SlurmParameters {
             partition_depth: count("partition_job_depth"),
             limits_block: is_set("assoc_limit_stop"),
             kill_wait: spec.duration("kill_wait"),
+            preempt: PreemptMode::of(spec.text("preempt")).unwrap_or_default(),
+            preempt_exempt: spec.duration("preempt_exempt"),
             ..SlurmParameters::default()
         }
     }

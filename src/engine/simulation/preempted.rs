@@ -1,0 +1,55 @@
+//! Running jobs that make way for others.
+
+use super::{Simulation, placed};
+use crate::engine::error::EngineError;
+use crate::engine::event_queue::NEVER;
+use crate::engine::observer::{Event, Observer, Preemption};
+use crate::predict::{Entry, Stage};
+use crate::schedule::Stop;
+
+impl<O: Observer> Simulation<O> {
+    /// Stops the running jobs that the last pass has decided to stop.
+    #[cold]
+    pub(super) fn stop_jobs(&mut self) -> Result<(), EngineError> {
+        for stop in self.policy.value.take_stops() {
+            self.stop(stop)?;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, Stop { id, is_requeued }: Stop) -> Result<(), EngineError> {
+        let now = self.now();
+        let running = self.board.place(id).and_then(|place| match self.board.at(place).stage {
+            Stage::Running { start } if start < now => Some((place, start)),
+            _ => None,
+        });
+        let Some((place, start)) = running else {
+            let (scheduler, job) = (self.policy.name.clone(), self.number(id));
+            return Err(EngineError::BadStop { scheduler, job, time: now });
+        };
+        // Its end and its deadline do not come any more.
+        self.ends.remove(id);
+        self.deadlines.remove(id);
+        self.hidden[place].watched = NEVER;
+        let Entry { job: submission, prediction, .. } = *self.board.at(place);
+        let (ran, job) = (now - start, placed(&self.gate, id, place));
+        let left = self.hidden[place].runtime - ran;
+        let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+        let submission = &submission;
+        self.observers.on_preemption(&Preemption { time: now, job, submission, ran, left, grant, is_requeued });
+        if !is_requeued {
+            self.hidden[place].runtime = ran;
+            return self.terminate(id, place);
+        }
+        self.machine.requeue(id, start, self.counted_length(place), prediction);
+        self.hidden[place].applied = prediction;
+        self.board.set_stage_at(place, Stage::Waiting);
+        self.policy.value.on_requeue(id, submission, now);
+        self.predictor.value.on_requeue(id, self.board.board_mut());
+        self.absorb(Event::Requeue, id)?;
+        if let Some(gate) = &mut self.gate {
+            gate.on_requeue(job.id.0);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! Which running jobs make way for a job of a partition with a higher PriorityTier (preempt/partition_prio).
+
+use rustc_hash::FxHashMap;
+
+use super::choice::{JobOnNodes, NodeTest};
+use super::in_use::{InUse, NodesInUse, RunningJob};
+use super::job::{NodeCounts, SlurmJob};
+use super::pick::{NodesState, SlurmNodes};
+use super::site::{NodeSet, SlurmSite};
+use crate::machine::{NodeGrant, PreemptMode};
+use crate::time::{Seconds, Time};
+
+/// How often candidates are put in another order and tried again, so that few jobs make way (`preempt_reorder_count` is 1).
+const MOST_ORDERS: usize = 2;
+
+/// How long after `KillWait` a job that has preempted others preempts no more (`MessageTimeout`).
+const MESSAGE_TIMEOUT: Seconds = 10;
+
+/// What is known of running jobs that may make way. Empty without preemption.
+#[derive(Clone, Debug, Default)]
+pub struct Preemption {
+    now: Time,
+    /// What is used without the jobs that make way for a tier.
+    without: Vec<WithoutJobs>,
+    /// By waiting job: when it last preempted others.
+    preemptors: FxHashMap<u64, Time>,
+    /// The waiting jobs that have preempted others in this pass.
+    in_progress: Vec<u64>,
+    /// The jobs that were stopped, in this order.
+    stopped: Vec<RunningJob>,
+}
+
+#[derive(Clone, Debug)]
+struct WithoutJobs {
+    tier: u32,
+    /// After which change of what is used it was computed.
+    change: u64,
+    nodes: NodesInUse,
+}
+
+/// The running jobs that have to make way so that a job can start, and what it would get.
+pub struct Preempting {
+    /// Their numbers.
+    pub jobs: Vec<(u64, u32)>,
+    /// What the job would get.
+    pub grant: NodeGrant,
+}
+
+impl SlurmSite {
+    /// Whether running jobs may make way for others.
+    pub fn preempts(&self) -> bool {
+        self.parameters.preempt != PreemptMode::Off
+    }
+
+    /// What becomes of the jobs of a partition that have to make way.
+    pub fn preempt_mode(&self, partition: usize) -> PreemptMode {
+        let everywhere = self.parameters.preempt;
+        match everywhere {
+            PreemptMode::Off => PreemptMode::Off,
+            _ => self.cluster.partitions[partition].preempt_mode.unwrap_or(everywhere),
+        }
+    }
+
+    fn tier(&self, partition: usize) -> u32 {
+        self.cluster.partitions[partition].priority_tier
+    }
+
+    /// Whether a running job makes way for jobs of a tier. One that has started at this very instant does not.
+    fn makes_way(&self, running: &RunningJob, tier: u32, now: Time) -> bool {
+        self.tier(running.partition) < tier
+            && running.start < now
+            && now - running.start >= self.parameters.preempt_exempt
+            && self.preempt_mode(running.partition) != PreemptMode::Off
+    }
+}
+
+impl InUse {
+    /// The next time at which a job has run so long that it may be preempted. None if jobs may be preempted at once.
+    pub fn next_exemption(&self, now: Time, site: &SlurmSite) -> Option<Time> {
+        let exempt = site.parameters.preempt_exempt;
+        let ends = self.running.iter().map(|running| running.start + exempt).filter(|end| *end > now);
+        if site.preempts() && exempt > 0 { ends.min() } else { None }
+    }
+
+    /// Whether such a time is after the first and not after the second of these.
+    pub fn has_lost_exemption(&self, after: Time, now: Time, site: &SlurmSite) -> bool {
+        self.next_exemption(after, site).is_some_and(|end| end <= now)
+    }
+}
+
+impl NodesState {
+    /// The jobs that were stopped since the last call.
+    pub fn take_stopped(&mut self) -> Vec<RunningJob> {
+        std::mem::take(&mut self.preemption.stopped)
+    }
+
+    /// A waiting job starts or leaves.
+    pub fn forget_preemptor(&mut self, job: u64) {
+        self.preemption.preemptors.remove(&job);
+    }
+}
+
+impl SlurmNodes<'_> {
+    /// A pass begins at this instant.
+    pub(super) fn begin_preemption(&mut self, now: Time) {
+        if self.site.preempts() {
+            let NodesState { preemption, in_use, .. } = &mut *self.state;
+            // With the time, more jobs may make way.
+            in_use.changes += u64::from(std::mem::replace(&mut preemption.now, now) != now);
+            preemption.in_progress.clear();
+        }
+    }
+
+    /// Whether a job has preempted others in this pass, and waits for them.
+    pub(super) fn is_preempting(&self, job: u64) -> bool {
+        self.state.preemption.in_progress.contains(&job)
+    }
+
+    /// What is used without the jobs that make way for those of a partition.
+    pub(super) fn used_without(&mut self, partition: usize) -> &NodesInUse {
+        if !self.site.preempts() {
+            return &self.state.in_use.nodes;
+        }
+        let SlurmNodes { site, state, .. } = self;
+        let NodesState { preemption: Preemption { now, without, .. }, in_use, .. } = &mut **state;
+        let tier = site.tier(partition);
+        let at = without.iter().position(|known| known.tier == tier).unwrap_or_else(|| {
+            without.push(WithoutJobs { tier, change: u64::MAX, nodes: NodesInUse::default() });
+            without.len() - 1
+        });
+        let known = &mut without[at];
+        if known.change != in_use.changes {
+            known.change = in_use.changes;
+            known.nodes.copy(&in_use.nodes);
+            let all = NodeSet::all(site.len());
+            let leaving = in_use.running.iter().filter(|running| site.makes_way(running, tier, *now));
+            leaving.for_each(|running| known.nodes.leave(running, &all, site));
+        }
+        &known.nodes
+    }
+
+    /// Whether a running job makes way for those of a partition.
+    pub(super) fn makes_way(&self, running: &RunningJob, partition: usize) -> bool {
+        self.site.preempts() && self.site.makes_way(running, self.site.tier(partition), self.state.preemption.now)
+    }
+
+    /// The jobs that have to make way so that a job can start on the nodes that are left. None if that is not enough.
+    ///
+    /// Candidates leave one after the other, those of low tiers and few nodes first, until the job fits. The one that left last is
+    /// then the first, followed by those with most of the nodes that were chosen, and all is tried again.
+    pub(super) fn find_preempting(
+        &mut self,
+        job: &SlurmJob,
+        partition: usize,
+        left: &NodeSet,
+        counts: &NodeCounts,
+    ) -> Option<Preempting> {
+        let site = self.site;
+        let mut open = left.clone();
+        open.take_out(&self.completing);
+        let used = self.used_without(partition);
+        if !(JobOnNodes { site, in_use: used, job, partition, as_idle: false }).may_hold(&open, counts) {
+            return None;
+        }
+        let (own, now, tier) = (&site.partition_nodes[partition], self.state.preemption.now, site.tier(partition));
+        let has_some = |running: &RunningJob, nodes: &NodeSet| running.grant.iter().any(|share| nodes.has(share.node));
+        let is_candidate = |running: &&RunningJob| site.makes_way(running, tier, now) && has_some(running, own);
+        let mut candidates: Vec<RunningJob> = self.state.in_use.running.iter().filter(is_candidate).cloned().collect();
+        candidates.sort_by_key(|running| (site.tier(running.partition), running.grant.len(), running.id));
+        for orders in 0.. {
+            let (last, grant) = self.leave_until_it_fits(job, partition, &open, counts, &candidates)?;
+            let chosen = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
+            if orders >= MOST_ORDERS || candidates.len() <= orders + 1 {
+                let needed = candidates[..=last].iter().filter(|running| has_some(running, &chosen));
+                return Some(Preempting { jobs: needed.map(|running| running.id).collect(), grant });
+            }
+            candidates[..=last].rotate_right(1);
+            let shared = |running: &RunningJob| running.grant.iter().filter(|share| chosen.has(share.node)).count();
+            candidates[1..=last].sort_by_key(|running| std::cmp::Reverse(shared(running)));
+        }
+        None
+    }
+
+    /// Candidates leave in order until a job fits. Returns the place of the last that left, and what the job would get.
+    fn leave_until_it_fits(
+        &mut self,
+        job: &SlurmJob,
+        partition: usize,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
+        candidates: &[RunningJob],
+    ) -> Option<(usize, NodeGrant)> {
+        let (site, is_whole) = (self.site, self.is_whole(job, partition));
+        let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
+        future.copy(&in_use.nodes);
+        for (at, running) in candidates.iter().enumerate() {
+            if !running.grant.iter().any(|share| nodes.has(share.node)) {
+                continue;
+            }
+            future.leave(running, nodes, site);
+            let mut open = nodes.clone();
+            open.retain(|node| {
+                let used = &future.nodes[node as usize];
+                if is_whole { used.jobs == 0 } else { used.whole == 0 }
+            });
+            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            if open.count() >= counts.least
+                && on.may_hold(&open, counts)
+                && let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(&open, counts)
+                && grant.len() <= counts.most as usize
+            {
+                return Some((at, grant));
+            }
+        }
+        None
+    }
+
+    /// Stops the jobs that have to make way for a job. Their nodes are completing, so that no job starts there in this pass. A job
+    /// that has preempted others not long ago waits for them instead.
+    pub(super) fn preempt(&mut self, job: u64, jobs: &[(u64, u32)]) {
+        let SlurmNodes { site, state, completing } = self;
+        let NodesState { preemption, in_use, prospects, .. } = &mut **state;
+        let wait = site.parameters.kill_wait + MESSAGE_TIMEOUT;
+        if preemption.preemptors.get(&job).is_some_and(|&last| preemption.now - last < wait) {
+            return;
+        }
+        for &id in jobs {
+            let Some(running) = in_use.end(id, site) else { continue };
+            running.grant.iter().for_each(|share| completing.insert(share.node));
+            preemption.stopped.push(running);
+        }
+        preemption.preemptors.insert(job, preemption.now);
+        preemption.in_progress.push(job);
+        // Jobs may start earlier than it was found before.
+        prospects.begin_pass();
+    }
+}

@@ -1,0 +1,389 @@
+//! Running jobs that make way for jobs of partitions with a higher PriorityTier.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use shadowtime::engine::{Arrival, End, Observer, Preempted, Preemption, RunRecord, Start, StoppedRuns};
+use shadowtime::experiment::Setting;
+use shadowtime::machine::{Cluster, Node, Partition, PreemptMode};
+use shadowtime::metrics::{Measure, summarize};
+use shadowtime::request::{Request, Requests};
+use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
+
+use crate::random::check;
+use crate::support::{Folder, job_of, sim, workload};
+
+/// A job: its partition, its submission, its CPUs, its runtime and its estimate.
+type Row = (&'static str, i64, u32, i64, i64);
+
+const LOW: &str = "low";
+const HIGH: &str = "high";
+
+/// Passes come one second after each event.
+const REQUEUE: &str = "slurm:preempt=requeue,batch_sched_delay=0s,requeue_delay=0s";
+const CANCEL: &str = "slurm:preempt=cancel,batch_sched_delay=0s";
+
+/// Nodes of four CPUs. All partitions have all of them.
+fn cluster(nodes: u32, partitions: &[(&str, u32, Option<PreemptMode>)]) -> Arc<Cluster> {
+    let node = |at| Node {
+        name: format!("n{at}"),
+        cpus: 4,
+        memory: 0,
+        gpus: 0,
+        features: Vec::new(),
+        weight: 1,
+        threads_per_core: 1,
+    };
+    let partition = |&(name, priority_tier, preempt_mode): &(&str, u32, _)| Partition {
+        name: name.to_string(),
+        nodes: (0..nodes).collect(),
+        priority_tier,
+        priority_job_factor: 1,
+        preempt_mode,
+        ..Partition::default()
+    };
+    let (nodes, partitions) = ((0..nodes).map(node).collect(), partitions.iter().map(partition).collect());
+    Arc::new(Cluster { nodes, partitions, ignores_memory: true, ..Cluster::default() })
+}
+
+/// A partition of tier 1 and one of tier 2.
+fn two_tiers(nodes: u32) -> Arc<Cluster> {
+    cluster(nodes, &[(LOW, 1, None), (HIGH, 2, None)])
+}
+
+fn jobs_on(cluster: &Arc<Cluster>, rows: &[Row]) -> Workload {
+    let mut requests = Requests::default();
+    let mut jobs = Vec::new();
+    for (user, &(partition, submit, cpus, runtime, estimate)) in (0..).zip(rows) {
+        let mut job = job_of(user, submit, cpus, runtime, estimate);
+        job.request = requests.intern(Request { cpus, partitions: vec![partition.to_string()], ..Request::default() });
+        jobs.push(job);
+    }
+    let procs = cluster.nodes.iter().map(|node| node.cpus).sum();
+    let workload = Workload { requests: Arc::new(requests), ..workload(procs, &jobs) };
+    put_on_cluster(workload, cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap()
+}
+
+/// What happens to jobs: when, what and to which.
+type Happened = Vec<(i64, &'static str, u32)>;
+
+/// Observes all runs of jobs, and that they use no more than there is.
+#[derive(Default)]
+struct Watch {
+    happened: Happened,
+    free: Vec<i64>,
+    /// By running job: its start, and its CPUs by node.
+    running: BTreeMap<u32, (i64, Vec<(usize, i64)>)>,
+    waiting: Vec<u32>,
+    used: i128,
+    /// The jobs that were stopped, and which waited then.
+    stops: Vec<(u32, Vec<u32>)>,
+    ended: BTreeMap<u32, i64>,
+}
+
+impl Watch {
+    fn leave(&mut self, job: u32, now: i64) -> i64 {
+        let (start, shares) = self.running.remove(&job).expect("a running job");
+        for (node, cpus) in shares {
+            self.free[node] += cpus;
+            self.used += i128::from(cpus) * i128::from(now - start);
+        }
+        now - start
+    }
+}
+
+impl Observer for Watch {
+    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
+        self.waiting.push(arrival.job.id.0);
+    }
+
+    fn on_start(&mut self, start: &Start<'_>) {
+        let job = start.job.id.0;
+        self.happened.push((start.time, "start", job));
+        let at = self.waiting.iter().position(|waiting| *waiting == job).expect("only waiting jobs start");
+        self.waiting.swap_remove(at);
+        let shares = start.grant.iter().map(|share| (share.node as usize, i64::from(share.what.cpus)));
+        let shares: Vec<_> = shares.collect();
+        for &(node, cpus) in &shares {
+            self.free[node] -= cpus;
+            assert!(self.free[node] >= 0, "node {node} at {}", start.time);
+        }
+        self.running.insert(job, (start.time, shares));
+    }
+
+    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
+        let job = preemption.job.id.0;
+        let what = if preemption.is_requeued { "requeue" } else { "cancel" };
+        self.happened.push((preemption.time, what, job));
+        assert_eq!(preemption.ran, preemption.time - self.running[&job].0);
+        assert!(preemption.left > 0 && preemption.ran > 0);
+        self.stops.push((job, self.waiting.clone()));
+        if preemption.is_requeued {
+            self.leave(job, preemption.time);
+            self.waiting.push(job);
+        }
+    }
+
+    fn on_end(&mut self, end: &End<'_>) {
+        let job = end.job.id.0;
+        self.happened.push((end.time, "end", job));
+        assert_eq!(self.leave(job, end.time), end.runtime);
+        assert_eq!(self.ended.insert(job, end.runtime), None, "a job ends once");
+    }
+}
+
+fn watch(workload: &Workload, scheduler: &str, predictor: &str) -> (RunRecord, Watch) {
+    let nodes = &workload.shapes.as_ref().unwrap().cluster().nodes;
+    let mut watch = Watch { free: nodes.iter().map(|node| node.cpus.into()).collect(), ..Watch::default() };
+    let setting = Setting::parse(scheduler, predictor).unwrap();
+    let record = setting.run(workload, &mut watch, &mut |_| ()).unwrap();
+    (record, watch)
+}
+
+fn happened(cluster: &Arc<Cluster>, rows: &[Row], scheduler: &str) -> Happened {
+    watch(&jobs_on(cluster, rows), scheduler, "estimate").1.happened
+}
+
+/// The jobs that were stopped, in the order of their numbers.
+fn stopped(cluster: &Arc<Cluster>, rows: &[Row], scheduler: &str) -> Vec<u32> {
+    let happened = happened(cluster, rows, scheduler);
+    let mut jobs: Vec<u32> =
+        happened.iter().filter(|(_, what, _)| ["requeue", "cancel"].contains(what)).map(|&(.., job)| job).collect();
+    jobs.sort_unstable();
+    jobs
+}
+
+#[test]
+fn a_job_of_a_low_tier_makes_way_and_starts_again() {
+    let rows = [(LOW, 0, 4, 1000, 2000), (LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];
+    // The main pass of 101 stops the first job, whose node takes the next one in the next pass. One node is free again at 152.
+    let expected = [
+        (1, "start", 0),
+        (1, "start", 1),
+        (101, "requeue", 0),
+        (102, "start", 2),
+        (152, "end", 2),
+        (153, "start", 0),
+        (1001, "end", 1),
+        (1153, "end", 0),
+    ];
+    assert_eq!(happened(&two_tiers(2), &rows, REQUEUE), expected);
+    // In Slurm it may start again after 121 s, which is at 222. The next pass is the one that comes each minute.
+    let delayed = happened(&two_tiers(2), &rows, "slurm:preempt=requeue");
+    assert!(delayed.contains(&(240, "start", 0)), "{delayed:?}");
+    // Nodes that are completing take no job.
+    let slow = happened(&two_tiers(2), &rows, &format!("{REQUEUE},epilog=20s"));
+    assert!(slow.contains(&(101, "requeue", 0)) && slow.contains(&(122, "start", 2)), "{slow:?}");
+
+    let jobs = jobs_on(&two_tiers(2), &rows);
+    let (record, _) = watch(&jobs, REQUEUE, "estimate");
+    let requeued = StoppedRuns { count: 1, area: 400 };
+    assert_eq!(record.preempted, Some(Preempted { requeued, ..Preempted::default() }));
+    let waits: Vec<_> = record.finished(&jobs.jobs).map(|job| (job.wait(), job.job.runtime)).collect();
+    assert_eq!(waits, [(153, 1000), (1, 1000), (2, 50)], "the wait is that until the last start");
+    let summary = summarize(&jobs, &record, &Measure::default());
+    let used = 4.0 * (1000.0 + 100.0 + 1000.0 + 50.0);
+    assert_eq!((summary.preempted, summary.lost), (Some(1), Some(400.0)));
+    assert_eq!(summary.utilization, used / (8.0 * 1153.0), "the machine was in use while the job ran in vain");
+    assert_eq!(summary.utilization_cpus, Some(used / (8.0 * 1153.0)));
+}
+
+#[test]
+fn a_cancelled_job_ends_with_what_it_ran() {
+    let rows = [(LOW, 0, 4, 1000, 2000), (LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];
+    let jobs = jobs_on(&two_tiers(2), &rows);
+    let (record, watch) = watch(&jobs, CANCEL, "estimate");
+    let expected = [
+        (1, "start", 0),
+        (1, "start", 1),
+        (101, "cancel", 0),
+        (101, "end", 0),
+        (102, "start", 2),
+        (152, "end", 2),
+        (1001, "end", 1),
+    ];
+    assert_eq!(watch.happened, expected);
+    let ends: Vec<_> = record.finished(&jobs.jobs).map(|job| (job.wait(), job.job.runtime, job.end())).collect();
+    assert_eq!(ends, [(1, 100, 101), (1, 1000, 1001), (2, 50, 152)]);
+    let summary = summarize(&jobs, &record, &Measure::default());
+    assert_eq!(summary.utilization, 4.0 * 1150.0 / (8.0 * 1001.0));
+    assert_eq!((summary.preempted, summary.lost), (Some(1), Some(400.0)));
+}
+
+#[test]
+fn only_jobs_of_lower_tiers_make_way() {
+    let rows = [(LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];
+    let (none, off) = (Vec::<u32>::new(), Some(PreemptMode::Off));
+    assert_eq!(stopped(&two_tiers(1), &rows, REQUEUE), [0]);
+    assert_eq!(stopped(&cluster(1, &[(LOW, 1, None), (HIGH, 1, None)]), &rows, REQUEUE), none);
+    assert_eq!(stopped(&cluster(1, &[(LOW, 2, None), (HIGH, 1, None)]), &rows, REQUEUE), none);
+    assert_eq!(stopped(&cluster(1, &[(LOW, 1, off), (HIGH, 2, None)]), &rows, REQUEUE), none);
+    assert_eq!(stopped(&cluster(1, &[(LOW, 1, None), (HIGH, 2, off)]), &rows, REQUEUE), [0], "it is about the low one");
+    assert_eq!(stopped(&two_tiers(1), &rows, "slurm"), none);
+    // A partition may say something else than all, but does not switch preemption on.
+    let cancelling = cluster(1, &[(LOW, 1, Some(PreemptMode::Cancel)), (HIGH, 2, None)]);
+    assert!(happened(&cancelling, &rows, REQUEUE).contains(&(101, "cancel", 0)));
+    assert_eq!(stopped(&cancelling, &rows, "slurm"), none);
+}
+
+#[test]
+fn no_more_jobs_make_way_than_needed() {
+    // Four jobs of one node each: two are enough, those with the lowest numbers.
+    let low = (LOW, 0, 4, 1000, 2000);
+    assert_eq!(stopped(&two_tiers(4), &[low, low, low, low, (HIGH, 100, 8, 50, 60)], REQUEUE), [0, 1]);
+    // A job on few nodes comes before one on many, also if more of them have to make way.
+    let wide = (LOW, 0, 8, 1000, 2000);
+    assert_eq!(stopped(&two_tiers(4), &[wide, low, low, (HIGH, 100, 8, 50, 60)], REQUEUE), [1, 2]);
+    // The lowest tier comes first.
+    let three = cluster(2, &[(LOW, 1, None), ("mid", 2, None), (HIGH, 3, None)]);
+    let mid = ("mid", 0, 4, 1000, 2000);
+    assert_eq!(stopped(&three, &[mid, low, (HIGH, 100, 4, 50, 60)], REQUEUE), [1]);
+    // A node has a job of one CPU and one of three. Both have to leave in turn until the new one fits, but the last alone is enough.
+    let rows = [(LOW, 0, 1, 1000, 2000), (LOW, 0, 3, 1000, 2000), (HIGH, 100, 3, 50, 60)];
+    assert_eq!(stopped(&two_tiers(1), &rows, REQUEUE), [1]);
+    // If not even all of them are enough, nobody makes way: a job of the high tier has one of the nodes.
+    let rows = [(HIGH, 0, 4, 1000, 2000), low, (HIGH, 100, 8, 50, 60)];
+    assert_eq!(stopped(&two_tiers(2), &rows, REQUEUE), Vec::<u32>::new());
+}
+
+/// The third job needs both nodes and waits for the first, so that the main pass looks at no more jobs of the partition. The backfill
+/// pass sees that the fourth delays nobody if the second makes way. It starts in the next backfill pass.
+#[test]
+fn the_backfill_pass_preempts_too() {
+    let rows = [(HIGH, 0, 4, 500, 600), (LOW, 0, 4, 1000, 2000), (HIGH, 100, 8, 50, 60), (HIGH, 100, 4, 50, 60)];
+    let expected = [(1, "start", 0), (1, "start", 1), (101, "requeue", 1), (131, "start", 3), (181, "end", 3)];
+    let happened = happened(&two_tiers(2), &rows, REQUEUE);
+    assert_eq!(happened[..5], expected, "{happened:?}");
+}
+
+#[test]
+fn a_job_may_be_exempt_for_some_time() {
+    let rows = [(LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];
+    // Until 121. The next main pass is the one that comes each minute.
+    let late = happened(&two_tiers(1), &rows, &format!("{REQUEUE},preempt_exempt=2m"));
+    assert_eq!(late[1..3], [(180, "requeue", 0), (181, "start", 1)]);
+    assert_eq!(stopped(&two_tiers(1), &rows, &format!("{REQUEUE},preempt_exempt=1h")), Vec::<u32>::new());
+}
+
+/// A row of a random job: the partition, the gap to the one before, CPUs, the runtime and how much longer its estimate is.
+fn random_rows() -> impl Strategy<Value = Vec<(usize, i64, u32, i64, i64)>> {
+    let runtime = select(vec![1, 30, 60, 61, 300, 1000]);
+    vec((0..3usize, select(vec![0, 0, 1, 30, 60, 200]), 1..=8u32, runtime, 1..=4i64), 5..40)
+}
+
+#[test]
+fn nothing_is_lost_but_the_time_of_stopped_runs() {
+    let modes = select(vec![None, None, Some(PreemptMode::Off), Some(PreemptMode::Cancel), Some(PreemptMode::Requeue)]);
+    let keys = select(vec![
+        "preempt=requeue",
+        "preempt=requeue,batch_sched_delay=0s,requeue_delay=0s",
+        "preempt=cancel,epilog=7s",
+        "preempt=requeue,running=prediction,requeue_delay=30s",
+        "preempt=requeue,preempt_exempt=1m,order=multifactor,age_weight=1000,fairshare_weight=5000",
+        "preempt=off",
+    ]);
+    let predictors = select(vec!["estimate", "perfect", "ruh:running=on", "easy++", "kin", "sbh", "learned"]);
+    let all_stops = Cell::new(0);
+    check(2041, 600, (random_rows(), [modes.clone(), modes.clone(), modes], keys, predictors), |case| {
+        let (drafts, [low, mid, high], keys, predictor) = case;
+        let names = [LOW, "mid", HIGH];
+        let cluster = cluster(3, &[(LOW, 1, low), ("mid", 2, mid), (HIGH, 3, high)]);
+        let (mut submit, mut rows) = (0, Vec::new());
+        for &(partition, gap, cpus, runtime, factor) in &drafts {
+            submit += gap;
+            rows.push((names[partition], submit, cpus, runtime, runtime * factor));
+        }
+        let jobs = jobs_on(&cluster, &rows);
+        let scheduler = format!("slurm:{keys}");
+        let (record, seen) = watch(&jobs, &scheduler, predictor);
+        let count = |what: &str| seen.happened.iter().filter(|(_, other, _)| *other == what).count();
+        prop_assert!(seen.running.is_empty() && seen.waiting.is_empty());
+        prop_assert_eq!(count("end"), rows.len());
+        prop_assert_eq!(count("start"), rows.len() + count("requeue"));
+        for (at, finished) in record.finished(&jobs.jobs).enumerate() {
+            let id = at as u32;
+            let is_cancelled = seen.happened.iter().any(|&(_, what, job)| (what, job) == ("cancel", id));
+            prop_assert_eq!(finished.job.runtime, seen.ended[&id]);
+            prop_assert_eq!(finished.job.runtime == rows[at].3, !is_cancelled);
+            let starts = seen.happened.iter().filter(|&&(_, what, job)| (what, job) == ("start", id));
+            prop_assert_eq!(starts.map(|(time, ..)| *time).max(), Some(finished.start()));
+        }
+        match record.preempted {
+            None => prop_assert!(keys == "preempt=off" && count("requeue") + count("cancel") == 0),
+            Some(Preempted { requeued, cancelled }) => {
+                prop_assert_eq!((requeued.count, cancelled.count), (count("requeue") as u64, count("cancel") as u64));
+            }
+        }
+        let tier = |job: u32| names.iter().position(|name| *name == rows[job as usize].0);
+        for (job, waiting) in &seen.stops {
+            prop_assert!(waiting.iter().any(|other| tier(*other) > tier(*job)), "job {} makes way for nobody", job);
+        }
+        all_stops.set(all_stops.get() + seen.stops.len());
+        prop_assert_eq!(record.given.unwrap().cpus, seen.used as u128);
+        // The same again.
+        let (again, same) = watch(&jobs, &scheduler, predictor);
+        prop_assert_eq!(&again.outcomes, &record.outcomes);
+        prop_assert_eq!(same.happened, seen.happened);
+        if keys == "preempt=off" {
+            prop_assert_eq!(watch(&jobs, "slurm", predictor).0.outcomes, record.outcomes);
+        }
+        Ok(())
+    });
+    assert!(all_stops.get() > 100, "only {} runs were stopped", all_stops.get());
+}
+
+const CONF: &str = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nSelectType=select/cons_tres\n\
+    SelectTypeParameters=CR_Core\nNodeName=n[1-2] CPUs=4\nPartitionName=low Nodes=ALL Default=YES\n\
+    PartitionName=high Nodes=ALL PriorityTier=2\n";
+
+const COLUMNS: &str =
+    "csv:id=id,submit=submit,wait=wait,run=run,procs=procs,estimate=limit,partition=partition,after=after";
+
+/// Job 3 waits for the start of job 1, and jobs 4 and 5 for its end.
+const JOBS: &str = "id,submit,wait,run,procs,limit,partition,after\n1,0,0,1000,8,2000,low,\n2,100,0,50,4,60,high,\n\
+    3,50,0,10,4,60,high,after:1\n4,5,0,10,1,60,low,1\n5,5,0,10,1,60,low,afterok:1\n";
+
+/// Job 3 arrives at once, since job 1 has started, and stops it at 51. Job 1 runs again from 180 on, the first pass of a minute after
+/// 51 + 121; its second start is no second start for others. A job that is cancelled has ended for them.
+#[test]
+fn others_wait_for_the_last_end_of_a_job() {
+    let folder = Folder::new();
+    let (jobs, out) = (folder.write("jobs.csv", JOBS), folder.text("out.csv"));
+    for (mode, expected) in [("REQUEUE", [180, 1181, 1181, 54, 101]), ("CANCEL", [1, 54, 54, 54, 101])] {
+        let conf = folder.write("slurm.conf", CONF.replace("REQUEUE", mode));
+        let site = ["--trace", &jobs, "--log-format", COLUMNS, "--machine", &conf, "--slurm-conf", &conf];
+        let ran = sim(&[&site[..], &["--predictor", "estimate", "--jobs-out", &out]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let text = folder.read("out.csv");
+        let start = |line: &str| line.split(',').nth(3).unwrap().parse::<i64>().unwrap();
+        // In order of submission.
+        assert_eq!(text.lines().skip(1).map(start).collect::<Vec<_>>(), expected, "{mode}");
+    }
+}
+
+#[test]
+fn preemption_is_said_to_be_unverified_and_to_need_nodes() {
+    let folder = Folder::new();
+    let (jobs, conf) = (folder.write("jobs.csv", JOBS), folder.write("slurm.conf", CONF));
+    let log = ["--trace", &jobs, "--log-format", COLUMNS, "--predictor", "estimate", "--format", "csv"];
+    let on_nodes = sim(&[&log[..], &["--machine", &conf, "--slurm-conf", &conf]].concat());
+    assert_eq!(on_nodes.code, 0, "{}", on_nodes.err);
+    assert!(on_nodes.err.contains("slurm.conf means slurm:preempt=requeue"), "{}", on_nodes.err);
+    assert!(on_nodes.err.contains("preemption is unverified"), "{}", on_nodes.err);
+    assert!(!on_nodes.err.contains("warning"), "{}", on_nodes.err);
+    assert!(on_nodes.out.contains(",preempted,lost_cpu_hours,"), "{}", on_nodes.out);
+    let table = sim(&[&log[..6], &["--machine", &conf, "--slurm-conf", &conf, "--format", "table"]].concat());
+    let line = table.out.lines().find(|line| line.starts_with("preempted")).expect("a line of preempted runs");
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["preempted", "1"]);
+    let off = sim(&[&log[..], &["--machine", &conf, "--scheduler", "slurm"]].concat());
+    assert!(off.code == 0 && !off.err.contains("preempt") && !off.out.contains("preempt"), "{}", off.err);
+    for scheduler in ["slurm:preempt=requeue", &format!("slurm:conf={conf}")] {
+        let pool = sim(&[&log[..], &["--procs", "8", "--scheduler", scheduler]].concat());
+        assert!(pool.code == 0 && pool.err.contains("preemption has no effect without --machine"), "{}", pool.err);
+        assert!(!pool.out.contains("preempted"), "{}", pool.out);
+    }
+}
