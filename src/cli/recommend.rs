@@ -57,7 +57,7 @@ struct RecommendArgs {
     #[arg(long, value_name = "SCHEDULER/PREDICTOR", default_value = "easy/estimate", value_parser = parse_present, display_order = 1)]
     present: Setting,
     /// What it could use instead: a list, also with ranges; +LIST adds to what was given before, or to the default. May be
-    /// repeated [default: 11 predictors under easy, sjbf, sjbf:running=estimate and that with protect=3d]
+    /// repeated [default: 11 predictors under easy, sjbf, sjbf:running=estimate and that with protect=3d; fair and fair:accounts=users with kin]
     #[arg(long, value_name = "LIST", value_parser = parse_candidates, display_order = 2)]
     candidates: Vec<Candidates>,
     /// The share of the jobs on which candidates compete; the winner is judged on the rest

@@ -96,7 +96,7 @@ run_columns! {
     RA_GAIN percent "ra_improvement_pct" "improvement of ra_mean over the baseline in percent"
         RA_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("ra gain");
     USERS_LOSE percent "users_lose_pct"
-        "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more"
+        "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more, with replications by more than chance"
         run.baseline.as_ref().map(|base| base.losers.users_pct), lower, only(WITH_BASELINE), main(Main::Compared);
     AREA_LOSE percent "area_lose_pct" "percentage of the area (processors x runtime) that belongs to these users"
         run.baseline.as_ref().map(|base| base.losers.area_pct), lower, only(WITH_BASELINE), main(Main::Compared);
@@ -220,13 +220,13 @@ impl RunRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Baseline, Losers, RunLabel, RunRow, Summary};
+    use crate::metrics::{Baseline, RunLabel, RunRow, Summary};
 
     #[test]
     fn improvements_are_those_of_the_figures_whose_names_they_have() {
         let base = Summary { wait_mean: 200.0, bsld_mean: 4.0, ai_mean: 10.0, ra_mean: 0.25, ..Summary::default() };
         let run = Summary { wait_mean: 150.0, bsld_mean: 5.0, ai_mean: 0.0, ra_mean: 0.5, ..Summary::default() };
-        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base, losers: Losers::default() });
+        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: base, ..Baseline::default() });
         let row = RunRow { label: RunLabel::default(), summary: run, baseline };
         let improvements = COLUMNS.iter().filter(|column| column.is_gain());
         let cells: Vec<_> = improvements.map(|column| (column.name, column.cell(&row).text())).collect();

@@ -1,8 +1,11 @@
 //! Who gains and who pays: users that lose against a baseline, Jain's index, and the waits of the widest jobs.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::job::Job;
+use crate::stats::mean_and_half_width;
 use crate::time::{MINUTE, Seconds};
 
 /// The processor-seconds of a job.
@@ -31,6 +34,9 @@ pub struct Users {
 
 /// The users that lose against a baseline: their mean wait is more than 1.1 times the one of the baseline, and more than a
 /// minute longer.
+///
+/// In one run this happens to many by chance: EASY on shaken submissions, compared with itself, has such users too.
+/// [`Losers::of_replications`] counts only those that lose by more than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Losers {
     /// Their share of all users, in percent. NaN if there are none.
@@ -54,6 +60,52 @@ pub struct UserChange {
     pub base_wait_mean: f64,
     /// Whether the user loses; see [`Losers`].
     pub loses: bool,
+}
+
+impl UserChange {
+    /// A user with these mean waits.
+    pub(super) fn new(user: i32, jobs: usize, area: i128, wait_mean: f64, base_wait_mean: f64) -> UserChange {
+        UserChange { user, jobs, area, wait_mean, base_wait_mean, loses: is_loss(wait_mean, base_wait_mean) }
+    }
+}
+
+fn is_loss(wait_mean: f64, base: f64) -> bool {
+    wait_mean > 1.1 * base && wait_mean > base + MINUTE as f64
+}
+
+impl Losers {
+    fn of(users: impl Iterator<Item = (bool, f64)>) -> Losers {
+        let (mut users_lose, mut all_users, mut area_lose, mut all_area) = (0u32, 0u32, 0.0, 0.0);
+        for (loses, area) in users {
+            (all_users, all_area) = (all_users + 1, all_area + area);
+            if loses {
+                (users_lose, area_lose) = (users_lose + 1, area_lose + area);
+            }
+        }
+        Losers {
+            users_pct: f64::from(users_lose) / f64::from(all_users) * 100.0,
+            area_pct: area_lose / all_area * 100.0,
+        }
+    }
+
+    /// The users that lose by the means over all replications, and by more than chance: the 95% interval of the paired differences of
+    /// their mean waits is above 0. Each replication has the same users.
+    pub fn of_replications<'a>(replications: impl Iterator<Item = &'a [UserChange]>) -> Losers {
+        let mut by_user: BTreeMap<i32, Vec<&UserChange>> = BTreeMap::new();
+        for change in replications.flatten() {
+            by_user.entry(change.user).or_default().push(change);
+        }
+        Losers::of(by_user.values().map(|changes| {
+            let mean = |value: fn(&UserChange) -> f64| {
+                changes.iter().map(|change| value(change)).sum::<f64>() / changes.len() as f64
+            };
+            let differences: Vec<f64> = changes.iter().map(|change| change.wait_mean - change.base_wait_mean).collect();
+            let (difference, half_width) = mean_and_half_width(&differences);
+            let is_certain = half_width.is_some_and(|half| difference - half > 0.0);
+            let loses = is_certain && is_loss(mean(|change| change.wait_mean), mean(|change| change.base_wait_mean));
+            (loses, mean(|change| change.area as f64))
+        }))
+    }
 }
 
 impl Users {
@@ -86,33 +138,13 @@ impl Users {
         self.sums.iter().map(|user| {
             let base = baseline.places.get(&user.user).map(|&place| baseline.sums[place]);
             let base = base.expect("the baseline has the same users").wait_mean();
-            let wait = user.wait_mean();
-            let loses = wait > 1.1 * base && wait > base + MINUTE as f64;
-            UserChange {
-                user: user.user,
-                jobs: user.jobs,
-                area: user.area,
-                wait_mean: wait,
-                base_wait_mean: base,
-                loses,
-            }
+            UserChange::new(user.user, user.jobs, user.area, user.wait_mean(), base)
         })
     }
 
     /// The users of this run that lose against a baseline. Both runs must be of the same workload.
     pub fn losers(&self, baseline: &Users) -> Losers {
-        let (mut users, mut area, mut all_area) = (0, 0, 0);
-        for user in self.against(baseline) {
-            all_area += user.area;
-            if user.loses {
-                users += 1;
-                area += user.area;
-            }
-        }
-        Losers {
-            users_pct: f64::from(users) / self.sums.len() as f64 * 100.0,
-            area_pct: area as f64 / all_area as f64 * 100.0,
-        }
+        Losers::of(self.against(baseline).map(|user| (user.loses, user.area as f64)))
     }
 }
 
@@ -170,6 +202,25 @@ mod tests {
             users.add(&job(user, 10, 10), wait, wait as f64);
         }
         users
+    }
+
+    /// Of five users, by three replications with mean waits of 1,000 s in the baseline: the first always waits 200 s more; the second
+    /// 500, 600 and -400 s, which may be chance (t of 2 degrees of freedom is 4.30: 233 +- 1366 s); the third always 50 s more, which
+    /// is less than a tenth; the fourth 150, 100 and 110 s, of which one alone is not a loss; the fifth gains.
+    #[test]
+    fn users_lose_by_more_than_chance() {
+        let losses = [[200, 200, 200], [500, 600, -400], [50, 50, 50], [150, 100, 110], [-300, -200, -100]];
+        let replication = |number: usize| -> Vec<UserChange> {
+            let change = |(user, loss): (usize, &[i32; 3])| {
+                UserChange::new(user as i32, 1, 100 << user, f64::from(1000 + loss[number]), 1000.0)
+            };
+            losses.iter().enumerate().map(change).collect()
+        };
+        let all = [0, 1, 2].map(replication);
+        let losers = Losers::of_replications(all.iter().map(Vec::as_slice));
+        assert_eq!(losers, Losers { users_pct: 40.0, area_pct: 9.0 / 31.0 * 100.0 });
+        let one = Losers::of_replications(all[..1].iter().map(Vec::as_slice));
+        assert_eq!(one, Losers::default(), "one run says nothing about chance");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-use super::fairness::Losers;
+use super::fairness::{Losers, UserChange};
 use super::summary::Summary;
 use crate::text::{escape_line, unescape_line};
 
@@ -34,6 +34,8 @@ pub struct Baseline {
     pub summary: Summary,
     /// The users that lose against it.
     pub losers: Losers,
+    /// Each user in comparison with it. Empty unless that is wanted: for replications.
+    pub users: Vec<UserChange>,
 }
 
 /// The result of a run.
@@ -67,11 +69,15 @@ impl RunRow {
             escape_line(options).into_owned(),
         ];
         fields.extend(summary_fields(&self.summary));
-        if let Some(Baseline { name, summary, losers }) = &self.baseline {
+        if let Some(Baseline { name, summary, losers, users }) = &self.baseline {
             let Losers { users_pct, area_pct } = losers;
             fields.push(escape_line(name).into_owned());
             fields.extend(summary_fields(summary));
             fields.extend([users_pct.to_string(), area_pct.to_string()]);
+            for UserChange { user, jobs, area, wait_mean, base_wait_mean, loses: _ } in users {
+                fields.extend([user.to_string(), jobs.to_string(), area.to_string()]);
+                fields.extend([wait_mean.to_string(), base_wait_mean.to_string()]);
+            }
         }
         fields.join("\t")
     }
@@ -97,12 +103,10 @@ impl RunRow {
                 name: fields.text()?,
                 summary: read_summary(&mut fields)?,
                 losers: Losers { users_pct: fields.number()?, area_pct: fields.number()? },
+                users: fields.users()?,
             }),
         };
-        match fields.rest.next() {
-            None => Ok(RunRow { label, summary, baseline }),
-            Some(more) => Err(format!("there is another field after field {}: '{more}'", fields.read)),
-        }
+        Ok(RunRow { label, summary, baseline })
     }
 }
 
@@ -139,6 +143,16 @@ impl<'a> Fields<'a> {
     fn number<T: FromStr>(&mut self) -> Result<T, String> {
         let field = self.next()?;
         field.parse().map_err(|_| self.not_a_number(field))
+    }
+
+    /// All that is left.
+    fn users(&mut self) -> Result<Vec<UserChange>, String> {
+        let mut users = Vec::new();
+        while self.rest.peek().is_some() {
+            let (user, jobs, area) = (self.number()?, self.number()?, self.number()?);
+            users.push(UserChange::new(user, jobs, area, self.number()?, self.number()?));
+        }
+        Ok(users)
     }
 
     fn not_a_number(&self, field: &str) -> String {
@@ -199,7 +213,8 @@ mod tests {
         let name = "sjbf/ruh".to_string();
         let losers = Losers { users_pct: 1.0 / 3.0, area_pct: 0.0 };
         let with_interval = Summary { inside_pct: Some(200.0 / 3.0), ..summary(2.0) };
-        let compared = RunRow { baseline: Some(Baseline { name, summary: with_interval, losers }), ..row() };
+        let users = vec![UserChange::new(-1, 3, 1 << 70, 100.0 / 3.0, 0.25), UserChange::new(7, 1, 0, 90.0, 1.0)];
+        let compared = RunRow { baseline: Some(Baseline { name, summary: with_interval, losers, users }), ..row() };
         for row in [alone, compared] {
             let line = row.to_line();
             assert!(!line.contains(['\n', '\r']), "{line}");
@@ -230,7 +245,7 @@ mod tests {
             (format!("{line}\teasy/estimate"), "it ends before field 33"),
             (
                 format!("{line}\teasy/estimate\t{}\t1\t2\tx", summary_fields(&summary(1.0)).join("\t")),
-                "after field 60: 'x'",
+                "field 61 is 'x', which is not a valid number",
             ),
             // A row of CSV, as parts of sweeps held them in format 1.
             ("128,easy,ruh,7,9,0.333".to_string(), "field 1 is '128,easy,ruh,7,9,0.333'"),

@@ -2,7 +2,8 @@
 
 use super::cell::{Cell, Cells};
 use super::column::Column;
-use super::columns::{OPTIONS, PREDICTOR, RunKind, columns_on};
+use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns_on};
+use super::fairness::{Losers, UserChange};
 use super::row::{RunLabel, RunRow};
 use crate::stats::mean_and_half_width;
 
@@ -68,9 +69,24 @@ impl SettingRuns {
         self.rows[0].baseline.as_ref().map(|base| base.name.as_str())
     }
 
-    /// The mean of a column, of the values as they are printed.
+    /// The mean of a column, of the values as they are printed. With replications, users who lose are those that do so by more than
+    /// chance ([`Losers::of_replications`]), which has no interval.
     pub fn figure(&self, column: &Column) -> Interval {
+        if let Some(losers) = self.losers() {
+            let share = [(USERS_LOSE.name, losers.users_pct), (AREA_LOSE.name, losers.area_pct)];
+            if let Some((_, mean)) = share.into_iter().find(|(name, _)| *name == column.name) {
+                return Interval { mean, half_width: None };
+            }
+        }
         Interval::of(self.rows.iter().map(|row| column.cell(row).printed()))
+    }
+
+    /// The users who lose by more than chance. None without replications, or if their users are not known.
+    fn losers(&self) -> Option<Losers> {
+        let users: Option<Vec<&[UserChange]>> =
+            self.rows.iter().map(|row| row.baseline.as_ref().map(|base| &base.users[..])).collect();
+        let users = users.filter(|users| users.len() > 1 && users.iter().all(|users| !users.is_empty()))?;
+        Some(Losers::of_replications(users.into_iter()))
     }
 
     /// The mean of a column of the baseline.

@@ -126,7 +126,8 @@ mod tests {
     fn runs(wait_max: f64, base: f64, users_pct: f64) -> SettingRuns {
         let summary = |wait_max: f64| Summary { wait_max, jain: wait_max / 100.0, ..Summary::default() };
         let losers = Losers { users_pct, area_pct: 0.0 };
-        let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: summary(base), losers });
+        let baseline =
+            Some(Baseline { name: "easy/estimate".to_string(), summary: summary(base), losers, ..Baseline::default() });
         SettingRuns { rows: vec![RunRow { summary: summary(wait_max), baseline, ..RunRow::default() }] }
     }
 

@@ -26,9 +26,13 @@ const SCHEDULERS: [&str; 4] = ["easy", "sjbf", "sjbf:running=estimate", "sjbf:ru
 const PREDICTORS: [&str; 11] =
     ["estimate", "ruh", "easy++", "sbh", "sbh-noest", "smith", "gibbons", "downey", "learned", "kin", "kin:learn=off"];
 
+/// What competes too. `fair` is made for one predictor.
+const FAIR: [(&str, &str); 2] = [("fair", "kin"), ("fair:accounts=users", "kin")];
+
 /// What competes if no candidates are given.
 pub fn default_candidates() -> Vec<Setting> {
-    SCHEDULERS.into_iter().flat_map(candidates_under).collect()
+    let fair = FAIR.map(|(scheduler, predictor)| Setting::parse(scheduler, predictor).expect("a valid setting"));
+    SCHEDULERS.into_iter().flat_map(candidates_under).chain(fair).collect()
 }
 
 /// The default predictors under one scheduler.

@@ -7,7 +7,7 @@ use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
     AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Cells, Column, Interval, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
+use crate::metrics::{Cells, Column, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
 use crate::report::{
     Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval, write_wrapped,
 };
@@ -59,8 +59,8 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     let replications = question.replications;
     let note = format!(
         "Means of {} with 95% intervals: the log as it is, and copies in which submissions are moved by up to 30 s ({}). \
-         Gain over the present setting: positive is better. Users lose if their mean wait is over 1.1 times the present one \
-         and over a minute more.",
+         Gain over the present setting: positive is better. Users lose if their mean wait is over 1.1 times the present one, \
+         over a minute more, and longer by more than chance.",
         counted(replications.into(), "run"),
         seeds_in_words(u64::from(replications) - 1)
     );
@@ -145,15 +145,12 @@ fn gain_cell(column: &Column, runs: &SettingRuns) -> TableCell {
     TableCell::new(gain(column, runs), Tone::of_gain(runs.improvement(column).mean))
 }
 
-/// Whether a figure differs by more than chance from the present one. A share that loses is compared with 0: under the present
-/// setting nobody loses.
+/// Whether a figure differs by more than chance from the present one. Users who lose are counted only if they do so by more than
+/// chance, so any share of them is worse: under the present setting nobody loses.
 fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
-    let found = match runs.figure(column) {
-        Interval { mean, half_width: Some(half) } if column.needs_baseline() => match mean - half > 0.0 {
-            true => Some(Verdict::Worse),
-            false => Some(Verdict::WithinNoise),
-        },
-        _ => runs.verdict(column),
+    let found = match column.needs_baseline() && runs.rows.len() > 1 {
+        true => Some(if runs.figure(column).mean > 0.0 { Verdict::Worse } else { Verdict::WithinNoise }),
+        false => runs.verdict(column),
     };
     match found {
         Some(Verdict::WithinNoise) => "cannot be told",

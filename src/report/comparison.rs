@@ -157,9 +157,10 @@ fn notes(first: &SettingRuns) -> Vec<String> {
     let mut notes = Vec::new();
     let replications = first.rows.len();
     if let Some(base) = first.baseline() {
+        let chance = if replications > 1 { ", by more than chance" } else { "" };
         notes.push(format!(
             "Improvement over {base}: positive is better. Users lose if their mean wait is over 1.1 times that of the \
-             baseline and over a minute more. The widest jobs are those that together make 1% of the area."
+             baseline and over a minute more{chance}. The widest jobs are those that together make 1% of the area."
         ));
     }
     if replications > 1 {

@@ -44,7 +44,12 @@ mod tests {
         };
         let runs = |after: i64, users_pct: f64| {
             let losers = Losers { users_pct, area_pct: users_pct / 2.0 };
-            let baseline = Some(Baseline { name: "easy/estimate".to_string(), summary: summary(4), losers });
+            let baseline = Some(Baseline {
+                name: "easy/estimate".to_string(),
+                summary: summary(4),
+                losers,
+                ..Baseline::default()
+            });
             SettingRuns { rows: vec![RunRow { summary: summary(after), baseline, ..RunRow::default() }] }
         };
         assert_eq!(

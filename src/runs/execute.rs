@@ -115,6 +115,15 @@ pub struct FinishedRun<'a> {
 }
 
 impl FinishedRun<'_> {
+    /// Its row, with each user in comparison with the baseline: for replications.
+    pub fn row_with_users(&self) -> RunRow {
+        let mut row = self.row();
+        if let (Some(baseline), Some(base)) = (&mut row.baseline, &self.baseline) {
+            baseline.users = self.own.users.against(&base.users).collect();
+        }
+        row
+    }
+
     /// Its row.
     pub fn row(&self) -> RunRow {
         let options = &self.run.options;
@@ -122,6 +131,7 @@ impl FinishedRun<'_> {
             name: setting.pair(),
             summary: base.summary,
             losers: self.own.users.losers(&base.users),
+            users: Vec::new(),
         });
         RunRow { label: options.label(self.workload), summary: self.own.summary, baseline }
     }

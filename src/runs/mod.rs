@@ -14,7 +14,7 @@ mod store;
 
 pub use execute::{Details, Executor, Failure, FinishedRun, RunReport, Simulated, Step, simulations};
 pub use jobs::{GivenJobs, Jobs};
-pub use kept_row::{KeptRow, row_format};
+pub use kept_row::{KeptRow, row_format, row_of_replications};
 pub use keys::{Keys, RESULTS_REVISION};
 pub use plan::{PlannedRun, RunPlan, Shard, quoted};
 pub use rows::{ComputedRuns, RunsError, compute_rows};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::execute::{Executor, FinishedRun, RunReport, Step};
 use super::jobs::Jobs;
-use super::kept_row::{KeptRow, row_format};
+use super::kept_row::{KeptRow, row_of_replications};
 use super::keys::Keys;
 use super::plan::PlannedRun;
 use super::store::Store;
@@ -105,7 +105,7 @@ impl Executor<'_> {
     }
 }
 
-/// The rows of a list of runs, for studies that are made of runs. Finished runs are kept in the folder, if there is one.
+/// The rows of a list of runs with their users, for studies that are made of runs. Finished runs are kept in the folder, if there is one.
 /// `progress` is called with the number of finished runs.
 ///
 /// # Errors
@@ -121,5 +121,6 @@ pub fn compute_rows(
             progress(plan.len() - all + done);
         }
     };
-    Executor::of_rows(plan, threads, &watch).compute(folder, &row_format(), &|run| (run.row(), ()))
+    let (row, format) = row_of_replications(u32::MAX);
+    Executor::of_rows(plan, threads, &watch).compute(folder, &format, &|run| (row(&run), ()))
 }

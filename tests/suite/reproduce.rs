@@ -175,6 +175,17 @@ fn our_claims_are_ratios_of_runs() {
             assert!((losers - plain(setting, "sjbf/easy++", "users_lose_pct")).abs() < 1e-5);
         }
     }
+    for setting in ["fair/kin", "fair:accounts=users/kin"] {
+        let slowdown = measured("who pays on KTH", "bounded slowdown", setting);
+        assert!((slowdown - plain(setting, "easy/estimate", "bsld_mean")).abs() < 1e-5, "{setting}: {slowdown}");
+    }
+    let args =
+        ["-q", "--scheduler", "fair", "--predictor", "kin", "--baseline", "easy/estimate", "--replications", "2"];
+    let csv = sim(&[&args[..], &["--format", "csv"]].concat()).out;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let at = reader.headers().unwrap().iter().position(|name| name == "users_lose_pct").unwrap();
+    let losers: f64 = reader.records().next().unwrap().unwrap()[at].parse().unwrap();
+    assert!((measured("who pays on KTH", "users who lose, %", "fair/kin") - losers).abs() < 1e-5);
     // None of the logs of the claim is here, so there is nothing to compare the claim with.
     let claim =
         find(&rows, "geometric means", "bounded slowdown divided by that of sjbf/easy++", "sjbf:running=estimate/kin");

@@ -25,7 +25,7 @@ use crate::fidelity::SiteVerdict;
 use crate::metrics::{Breakdown, GanttNotes, gantt_nodes};
 use crate::report::Cell;
 use crate::report::html::{ComparisonReport, GanttColors, GanttData};
-use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
@@ -131,8 +131,9 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     };
     let baseline: OnceLock<PicturedRun> = OnceLock::new();
     // Of each run on the log as it is, what charts show is kept, and the record only if there is a Gantt chart of it.
+    let (row, format) = row_of_replications(log.replications);
     let yields = |run: FinishedRun<'_>| {
-        let row = run.row();
+        let row = row(&run);
         if run.at >= count {
             return (row, None);
         }
@@ -148,7 +149,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     };
     let reasons = workload.shapes.is_some();
     let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
-    let work = Work { folder: args.runs_out.as_deref(), format: row_format(), threads: args.output.threads(), details };
+    let work = Work { folder: args.runs_out.as_deref(), format, threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
     let shown: Vec<PicturedRun> = extras.into_iter().flatten().flatten().collect();
     let (workload, names, runs) = (&*workload, log.names(), log.by_setting(&rows));

@@ -23,7 +23,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Readi
 use crate::experiment::Setting;
 use crate::metrics::{Breakdown, Series, SettingRuns, WaitReasons};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
-use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_format};
+use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions};
 
@@ -162,15 +162,16 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         reasons: args.reasons,
     };
     let copies_from = log.settings.len();
+    let (row, format) = row_of_replications(log.replications);
     let yields = |run: FinishedRun<'_>| {
         let is_copy = run.at >= copies_from;
         let breakdowns = if is_copy { Vec::new() } else { groups.of(&run) };
         let (reasons, of_baseline) = (run.own.reasons, run.baseline.as_ref().and_then(|base| base.reasons));
-        let row = run.row();
+        let row = row(&run);
         let simulated = (keeps_run && !is_copy).then_some(run.own);
         (row, RunDetails { breakdowns, simulated, reasons, of_baseline })
     };
-    let work = Work { folder: args.out.as_deref(), format: row_format(), threads: args.output.threads(), details };
+    let work = Work { folder: args.out.as_deref(), format, threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
     let details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
     if !quiet {

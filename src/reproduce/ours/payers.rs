@@ -1,0 +1,165 @@
+//! Gains that few pay for: `fair` beside what gives more to the mean and less to the widest jobs and the longest waits.
+
+use super::{BASE, EASY};
+use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
+use crate::metrics::{Column, RunRow, SettingRuns};
+use crate::reproduce::figure::Figure;
+use crate::reproduce::logs::{ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, grid_cell};
+use crate::reproduce::study::{Setup, StepDone, StudyError};
+use crate::runs::{PlannedRun, compute_rows};
+use crate::trace::Source;
+
+/// What is compared with EASY.
+const CASES: [&str; 5] =
+    [BASE, "sjbf:running=estimate/kin", "sjbf:running=estimate,protect=3d/kin", "fair/kin", "fair:accounts=users/kin"];
+
+/// The figures of a prototype. Each text has the mean bounded slowdown, then the longest wait and the wait of the widest jobs as
+/// multiples of EASY's, then the users who lose and their share of the area in percent.
+struct Prototype {
+    log: ArchiveLog,
+    /// The mean bounded slowdowns of EASY and of the first case.
+    before: [&'static str; 2],
+    /// Of the other cases.
+    cases: [&'static str; 4],
+}
+
+/// A prototype in another language. It was tuned on the first three logs.
+const PROTOTYPE: [Prototype; 9] = [
+    Prototype {
+        log: KTH,
+        before: ["92", "64"],
+        cases: ["58 1.44 1.10 12 17", "59 1.26 1.07 13 17", "61 1.33 0.93 10 9", "64 1.14 0.90 9 4"],
+    },
+    Prototype {
+        log: CTC,
+        before: ["53", "28"],
+        cases: ["19 9.6 9.3 11 15", "16 1.18 1.89 11 14", "19 1.21 1.53 10 10", "26 1.21 1.15 13 5"],
+    },
+    Prototype {
+        log: SDSC_SP2,
+        before: ["94", "73"],
+        cases: ["67 1.75 1.81 15 35", "66 1.14 1.55 17 37", "67 1.04 1.12 13 12", "69 1.04 1.08 15 10"],
+    },
+    Prototype {
+        log: SDSC_BLUE,
+        before: ["35", "19"],
+        cases: ["14 3.3 1.80 6 7", "14 1.18 1.56 5 4", "15 1.26 1.18 5 3", "16 1.24 1.09 5 2"],
+    },
+    Prototype {
+        log: HPC2N,
+        before: ["89", "74"],
+        cases: ["69 1.15 1.08 10 7", "70 1.01 1.08 9 1", "76 1.05 1.05 5 1", "77 1.02 1.05 7 1"],
+    },
+    Prototype {
+        log: CURIE,
+        before: ["20", "15"],
+        cases: ["10 4.6 10 3 3", "8.8 1.64 3.75 3 3", "8.1 1.12 1.01 3 3", "8.6 1.12 1.01 3 2"],
+    },
+    Prototype {
+        log: SDSC_DS,
+        before: ["33", "19"],
+        cases: ["16 2.2 1.76 7 8", "16 1.57 1.78 8 9", "16 1.25 1.19 8 8", "17 1.21 1.32 7 8"],
+    },
+    Prototype {
+        log: LANL,
+        before: ["73", "43"],
+        cases: ["34 1.18 1.16 8 2", "34 1.19 1.17 8 2", "35 1.06 1.17 6 2", "40 1.03 1.09 7 0"],
+    },
+    Prototype {
+        log: RICC,
+        before: ["602", "138"],
+        cases: ["26 8.9 19 5 6", "527 1.27 1.68 22 34", "226 1.76 3.2 20 29", "231 1.27 1.96 14 15"],
+    },
+];
+
+const ITS_RUNS: &str = "the prototype's rules of cleaning, of overruns and of replications are not recorded";
+
+/// The processors of the machine that the CTC log is of, without those that batch jobs could not use.
+const CTC_PROCS: &str = "338";
+
+/// The number of simulations.
+pub fn runs(setup: &Setup) -> usize {
+    (setup.logs.len() + setup.others.len()) * CASES.len() * setup.replications as usize
+}
+
+/// The figures of all logs. `progress` is called with the number of finished simulations.
+pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, StudyError> {
+    let known = setup.logs.iter().map(|found| (found.log.name.to_string(), Some(found.log), &found.file));
+    let others = setup.others.iter().map(|file| (Source::from_argument(&file.to_string_lossy()).label(), None, file));
+    let logs: Vec<_> = known.chain(others).collect();
+    let mut cells: Vec<PlannedRun> = Vec::new();
+    for (_, log, file) in &logs {
+        for case in CASES {
+            let (scheduler, predictor) = case.split_once('/').expect("scheduler/predictor");
+            let mut options = vec![("scheduler", scheduler), ("predictor", predictor), ("baseline", EASY)];
+            options.extend((*log == Some(CTC)).then_some(("procs", CTC_PROCS)));
+            cells.extend((0..setup.replications as u32).map(|number| grid_cell(file, &options, number)));
+        }
+    }
+    let rows = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?.rows;
+    let runs: Vec<SettingRuns> =
+        rows.chunks(setup.replications as usize).map(|rows| SettingRuns { rows: rows.to_vec() }).collect();
+    let all: Vec<(&str, Option<ArchiveLog>, &[SettingRuns])> =
+        logs.iter().zip(runs.chunks(CASES.len())).map(|((name, log, _), runs)| (&name[..], *log, runs)).collect();
+    let mut figures = geometric_means(&all);
+    for (name, log, runs) in &all {
+        figures.extend(of_log(name, PROTOTYPE.iter().find(|prototype| *log == Some(prototype.log)), runs));
+    }
+    Ok(figures)
+}
+
+/// Over all logs but RICC, whose trouble is its own: one user's thousands of equal jobs.
+fn geometric_means(all: &[(&str, Option<ArchiveLog>, &[SettingRuns])]) -> Vec<Figure> {
+    let counted: Vec<_> = all.iter().filter(|(_, log, _)| *log != Some(RICC)).collect();
+    let replications = counted.first().map_or(0, |(_, _, runs)| runs[0].rows.len());
+    let slowdown = |runs: &SettingRuns, number: usize| runs.rows[number].summary.bsld_mean;
+    let mean = |case: usize, number: usize| {
+        let logarithm = |(_, _, runs): &&(&str, Option<ArchiveLog>, &[SettingRuns])| {
+            libm::log(slowdown(&runs[case], number) / slowdown(&runs[0], number))
+        };
+        libm::exp(counted.iter().map(logarithm).sum::<f64>() / counted.len() as f64)
+    };
+    let figure = |(case, published): (usize, &str)| {
+        let values: Vec<f64> = (0..replications).map(|number| mean(case, number)).collect();
+        let at = ("geometric means", "bounded slowdown divided by that of sjbf/easy++, without RICC", CASES[case]);
+        let published = if counted.len() == 12 { published } else { "" };
+        Figure::mean_of(at, published, &values).because(ITS_RUNS)
+    };
+    (1..CASES.len()).zip(["0.83", "0.81", "0.87", "0.95"]).map(figure).collect()
+}
+
+/// A table of five figures for one log.
+fn of_log(name: &str, prototype: Option<&Prototype>, runs: &[SettingRuns]) -> Vec<Figure> {
+    let table = format!("who pays on {name}{}", if name == CTC.name { " with 338 processors" } else { "" });
+    let values = |runs: &SettingRuns, value: &dyn Fn(&RunRow) -> f64| runs.rows.iter().map(value).collect::<Vec<f64>>();
+    let slowdown = "bounded slowdown";
+    let of_easy = values(&runs[0], &|row| row.baseline.as_ref().map_or(f64::NAN, |base| base.summary.bsld_mean));
+    let before = prototype.map_or(["", ""], |prototype| prototype.before);
+    let mut figures = vec![Figure::mean_of((&table, slowdown, EASY), before[0], &of_easy)];
+    for (case, (setting, runs)) in CASES.iter().zip(runs).enumerate() {
+        let text = match (case, prototype) {
+            (0, _) => before[1],
+            (_, Some(prototype)) => prototype.cases[case - 1],
+            (_, None) => "",
+        };
+        let mut published = text.split(' ').chain(std::iter::repeat(""));
+        let mut next = || published.next().unwrap_or_default();
+        let at = |row: &'static str| -> (&str, &str, &str) { (&table, row, setting) };
+        let times = |column: &Column| {
+            values(runs, &|row| {
+                let of = |summary| column.figure_of(summary).unwrap_or(f64::NAN);
+                of(&row.summary) / row.baseline.as_ref().map_or(f64::NAN, |base| of(&base.summary))
+            })
+        };
+        figures.push(Figure::mean_of(
+            at(slowdown),
+            next(),
+            &values(runs, &|row| BSLD_MEAN.figure_of(&row.summary).unwrap_or(f64::NAN)),
+        ));
+        figures.push(Figure::mean_of(at("longest wait, x EASY"), next(), &times(&WAIT_MAX)));
+        figures.push(Figure::mean_of(at("wait of the widest, x EASY"), next(), &times(&WIDE_WAIT_MEAN)));
+        figures.push(Figure::new(at("users who lose, %"), next(), runs.figure(&USERS_LOSE).mean).percent());
+        figures.push(Figure::new(at("  their share of the area, %"), next(), runs.figure(&AREA_LOSE).mean).percent());
+    }
+    figures.into_iter().map(|figure| figure.because(ITS_RUNS)).collect()
+}
