@@ -82,9 +82,9 @@ run_columns! {
     UTILIZATION_GPUS fraction "utilization_gpus" "share of the GPUs that jobs were given; empty without GPUs"
         run.summary.utilization_gpus, higher, only(WITH_NODES);
     PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
-        run.summary.preempted, lower, only(WITH_PREEMPTION);
+        run.summary.preempted, only(WITH_PREEMPTION);
     LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"
-        run.summary.lost.map(|seconds| seconds / HOUR as f64), lower, only(WITH_PREEMPTION);
+        run.summary.lost.map(|seconds| seconds / HOUR as f64), only(WITH_PREEMPTION);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
         run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
