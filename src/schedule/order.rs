@@ -156,10 +156,15 @@ impl Order {
     }
 }
 
-/// The smallest whole i with a length of at most 4^i minutes.
-fn class(length: Seconds) -> u32 {
+/// The class of a length: the smallest whole i with a length of at most 4^i minutes.
+pub(super) fn class(length: Seconds) -> u32 {
     let minutes = (length.max(1) as u64).div_ceil(MINUTE as u64);
     (u64::BITS - (minutes - 1).leading_zeros()).div_ceil(2)
+}
+
+/// The longest length of a class.
+pub(super) fn longest_of_class(class: u32) -> Seconds {
+    MINUTE.saturating_mul(1i64.checked_shl(2 * class).unwrap_or(Seconds::MAX))
 }
 
 /// A whole number that is ordered as the real number is. The two zeros are equal.
@@ -173,6 +178,7 @@ fn sortable(number: f64) -> i128 {
 mod tests {
     use super::*;
     use crate::job::Submission;
+    use crate::time::FOREVER;
 
     #[test]
     fn numbers_keep_their_order() {
@@ -190,6 +196,10 @@ mod tests {
             assert_eq!(class(length), by_hand, "{length}");
         }
         assert_eq!((class(60 << 30), class((60 << 30) + 1)), (15, 16));
+        for length in [1, 60, 61, 500, 3_840, 3_841, 60 << 30, FOREVER] {
+            let longest = longest_of_class(class(length));
+            assert!(length <= longest && class(longest) == class(length) && class(longest + 1) == class(length) + 1);
+        }
     }
 
     /// Four jobs at time 1000: (submission, processors, prediction). The first simulated job came at 0.

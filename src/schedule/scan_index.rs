@@ -8,10 +8,11 @@ use super::ranked::Ranked;
 use super::room::Room;
 use super::widths::{FittingJob, Widths};
 
-/// [`Widths`] for the two usual orders, [`Ranked`] for the others.
+/// [`Widths`] for the usual orders, [`Ranked`] for the others.
 pub(super) enum ScanIndex {
     Arrival(Widths),
     ShortestPrediction(Widths),
+    PredictionClass(Widths),
     Other(Ranked),
 }
 
@@ -20,6 +21,7 @@ impl ScanIndex {
         match order {
             Order::Arrival => ScanIndex::Arrival(Widths::default()),
             Order::ShortestPrediction => ScanIndex::ShortestPrediction(Widths::default()),
+            Order::PredictionClass => ScanIndex::PredictionClass(Widths::default()),
             order => ScanIndex::Other(Ranked::new(order)),
         }
     }
@@ -29,6 +31,7 @@ impl ScanIndex {
         match self {
             ScanIndex::Arrival(widths) => widths.take_earliest(room),
             ScanIndex::ShortestPrediction(widths) => widths.take_shortest(room),
+            ScanIndex::PredictionClass(widths) => widths.take_of_lowest_class(room),
             ScanIndex::Other(ranked) => ranked.take_first(|procs| room.longest(procs)),
         }
     }
@@ -37,7 +40,8 @@ impl ScanIndex {
 impl ScanIndex {
     fn of_its_kind(&mut self) -> &mut dyn Index {
         match self {
-            ScanIndex::Arrival(widths) | ScanIndex::ShortestPrediction(widths) => widths,
+            ScanIndex::Arrival(widths) => widths,
+            ScanIndex::ShortestPrediction(widths) | ScanIndex::PredictionClass(widths) => widths,
             ScanIndex::Other(ranked) => ranked,
         }
     }
@@ -62,7 +66,8 @@ impl Index for ScanIndex {
 
     fn narrowest(&self) -> Option<i64> {
         match self {
-            ScanIndex::Arrival(widths) | ScanIndex::ShortestPrediction(widths) => widths.narrowest(),
+            ScanIndex::Arrival(widths) => widths.narrowest(),
+            ScanIndex::ShortestPrediction(widths) | ScanIndex::PredictionClass(widths) => widths.narrowest(),
             ScanIndex::Other(ranked) => ranked.narrowest(),
         }
     }

@@ -6,6 +6,7 @@
 
 use super::arrivals::Arrivals;
 use super::index::Index;
+use super::order::{class, longest_of_class};
 use super::queue::Waiting;
 use super::room::Room;
 use crate::job::JobId;
@@ -108,17 +109,30 @@ impl Widths {
 
     /// Removes the shortest job that fits; of equally short ones the earliest.
     pub fn take_shortest(&mut self, room: &Room) -> Option<FittingJob> {
+        let (least, most) = self.shortest(room)?;
+        self.take_first(most, |width| width.earliest(least))
+    }
+
+    /// Removes the earliest job of the lowest class of lengths in which a job fits ([`Order::PredictionClass`]).
+    pub fn take_of_lowest_class(&mut self, room: &Room) -> Option<FittingJob> {
+        let (least, most) = self.shortest(room)?;
+        // No job that fits is of a lower class, so all that are not longer than the class are of this one.
+        let longest = longest_of_class(class(least));
+        self.take_first(most, |width| width.earliest(room.longest(width.procs)?.min(longest)))
+    }
+
+    /// The length of the shortest job that fits, and the width up to which jobs of this length fit.
+    fn shortest(&self, room: &Room) -> Option<(Seconds, i64)> {
         let shortest = |most: i64| {
             let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
             fitting.map(|width| width.shortest).min().filter(|&least| least != REMOVED)
         };
         // If the shortest job that fits the free processors is too long, all of them are. Then only jobs that fit the extra
         // processors may start.
-        let (least, most) = match shortest(room.free)? {
-            least if least <= room.longest => (least, room.free),
-            _ => (shortest(room.free.min(room.extra))?, room.free.min(room.extra)),
-        };
-        self.take_first(most, |width| width.earliest(least))
+        match shortest(room.free)? {
+            least if least <= room.longest => Some((least, room.free)),
+            _ => Some((shortest(room.free.min(room.extra))?, room.free.min(room.extra))),
+        }
     }
 
     /// Removes the earliest of the jobs that `find` returns for the widths up to `widest`.
@@ -264,8 +278,10 @@ mod tests {
             let held = plain.iter().filter(|job| room.holds(job.procs, job.length));
             let earliest = held.clone().min_by_key(|job| job.id).map(FittingJob::from);
             assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
-            let shortest = held.min_by_key(|job| (job.length, job.id)).map(FittingJob::from);
+            let shortest = held.clone().min_by_key(|job| (job.length, job.id)).map(FittingJob::from);
             assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
+            let first = held.min_by_key(|job| (class(job.length), job.id)).map(FittingJob::from);
+            assert_eq!(widths.clone().take_of_lowest_class(&room), first, "{step}");
             if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
                 widths.take_shortest(&room);
                 plain.retain(|job| job.id != taken.id);

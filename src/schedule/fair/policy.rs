@@ -186,7 +186,7 @@ mod tests {
     }
 
     /// The jobs on nodes with memory, in two partitions that share a node.
-    fn on_nodes(rng: &mut impl Rng, mut jobs: Vec<Job>) -> Workload {
+    fn on_nodes(rng: &mut impl Rng, mut jobs: Vec<Job>, empty: &Workload) -> Workload {
         let node = |at: u32| {
             let (name, features) = (format!("n{at}"), Vec::new());
             Node { name, cpus: 2 + at % 3, memory: 8, gpus: 0, features, weight: 1, threads_per_core: 1 }
@@ -202,7 +202,7 @@ mod tests {
             let cpus = job.submission.procs;
             job.request = requests.intern(Request { cpus, partitions, memory, ..Request::default() });
         }
-        let workload = Workload { jobs, procs: 1000, requests: Arc::new(requests), ..demo_workload() };
+        let workload = Workload { jobs, procs: 1000, requests: Arc::new(requests), ..empty.clone() };
         put_on_cluster(workload, &Arc::new(cluster), &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap()
     }
 
@@ -239,13 +239,14 @@ mod tests {
     fn the_virtual_schedule_is_the_real_one_if_that_is_easy() {
         let mut rng = stream(1, "virtual easy");
         let (mut waited, mut outlived) = (0, 0);
+        let empty = Workload { jobs: Vec::new(), ..demo_workload() };
         for case in 0..240 {
             let workload = if case % 3 == 0 {
                 let jobs = random_jobs(&mut rng, 4);
-                on_nodes(&mut rng, jobs)
+                on_nodes(&mut rng, jobs, &empty)
             } else {
                 let procs = rng.random_range(1..=16);
-                Workload { jobs: random_jobs(&mut rng, procs), procs, ..demo_workload() }
+                Workload { jobs: random_jobs(&mut rng, procs), procs, ..empty.clone() }
             };
             let predictor = ["estimate", "perfect", "constant", "easy++", "sbh", "kin"][case / 3 % 6];
             let easy = simulate(&workload, &Setting::parse("easy", "estimate").unwrap(), &mut |_| ()).unwrap();

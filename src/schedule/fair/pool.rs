@@ -5,13 +5,14 @@ use super::precedence::{FairOrder, FairRules};
 use super::schedule::VirtualSchedule;
 use crate::job::{JobId, Submission};
 use crate::machine::Capacity;
+use crate::schedule::arrivals::Arrivals;
 use crate::schedule::backlog::Backlog;
 use crate::schedule::index::Index;
 use crate::schedule::policy::{Facts, View};
 use crate::schedule::queue::{QueuePlace, Waiting};
 use crate::schedule::scan_index::ScanIndex;
 use crate::schedule::shadow::{Shadow, any_is_narrow_enough};
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// As EASY with the ends of running jobs by estimates, with the differences that the virtual schedule makes: urgent jobs start
 /// first, protected ones are not delayed, and the order of the scan depends on who is owed something.
@@ -34,6 +35,15 @@ struct Pass<'a> {
     /// The first job that does not fit. It has the reservation.
     head: &'a Waiting,
     is_head_protected: bool,
+    /// How many urgent jobs have started, before all others.
+    urgent: usize,
+}
+
+impl Pass<'_> {
+    /// The length of a job that may delay the head.
+    fn fitted(&self, job: &Waiting, arrivals: &Arrivals) -> Seconds {
+        if self.is_head_protected { job.length.max(arrivals.estimate(job.id)) } else { job.length }
+    }
 }
 
 /// The first job that did not fit at the last pass, and what holds until the next one if only jobs arrive.
@@ -105,7 +115,7 @@ impl PoolPass {
         if capacity.free() == 0 {
             return;
         }
-        let pass = Pass { view, schedule, head, is_head_protected };
+        let pass = Pass { view, schedule, head, is_head_protected, urgent };
         // The index knows no estimates, which are needed around a protected head.
         if self.backlog.is_deep() && !is_head_protected {
             self.search(&pass, capacity, starts);
@@ -138,11 +148,12 @@ impl PoolPass {
         let mut shadow = self.shadow(pass.view, pass.head, &capacity);
         // The limits only get tighter during a pass: a job that does not fit now does not fit later.
         let room = shadow.room(pass.view.now, &capacity);
-        let has_started = |job: &&Waiting| starts.contains(&job.id);
-        let fitting = part.iter().filter(|place| place.fits(&room)).filter_map(QueuePlace::job);
-        self.candidates.clear();
-        self.candidates.extend(fitting.filter(|job| !has_started(job)));
         let (order, arrivals) = (self.order, &self.backlog.arrivals);
+        let urgent = &starts[..pass.urgent];
+        let fitting = part.iter().filter(|place| place.fits(&room)).filter_map(QueuePlace::job);
+        let may_start = |job: &&Waiting| room.holds(job.procs, pass.fitted(job, arrivals)) && !urgent.contains(&job.id);
+        self.candidates.clear();
+        self.candidates.extend(fitting.filter(may_start));
         self.candidates.sort_by_cached_key(|job| order.precedence(job, arrivals, pass.schedule, pass.view.now));
         self.admit(pass, &mut shadow, &mut capacity, starts);
     }
@@ -182,8 +193,8 @@ impl PoolPass {
     fn admit(&mut self, pass: &Pass<'_>, shadow: &mut Shadow, capacity: &mut Capacity, starts: &mut Vec<JobId>) {
         let (now, is_deep) = (pass.view.now, self.backlog.is_deep());
         for job in &self.candidates {
-            let estimate = self.backlog.arrivals.estimate(job.id);
-            let fitted = if pass.is_head_protected { job.length.max(estimate) } else { job.length };
+            let arrivals = &self.backlog.arrivals;
+            let (fitted, estimate) = (pass.fitted(job, arrivals), arrivals.estimate(job.id));
             if shadow.room(now, capacity).holds(job.procs, fitted) {
                 capacity.take(job.shape());
                 if !shadow.admit(job.procs.into(), fitted, estimate, now) {
@@ -222,7 +233,7 @@ impl RealPass for PoolPass {
                     self.started.clear();
                     let is_without_protection = last.is_without_protection && !is_protected;
                     self.last = Some(LastPass { is_without_protection, ..last });
-                    let pass = Pass { view, schedule, head, is_head_protected: is_protected };
+                    let pass = Pass { view, schedule, head, is_head_protected: is_protected, urgent: 0 };
                     self.scan(&pass, self.backlog.newcomers(view), *view.capacity, starts);
                 }
             }
