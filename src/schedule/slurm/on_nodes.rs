@@ -317,7 +317,7 @@ impl Policy for SlurmOnNodes {
     }
 
     fn preempts(&self) -> bool {
-        self.site.preempts()
+        self.site.parameters.preempt != PreemptMode::Off
     }
 
     fn take_stops(&mut self) -> Vec<Stop> {

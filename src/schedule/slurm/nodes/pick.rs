@@ -146,7 +146,12 @@ impl SlurmNodes<'_> {
         let nodes = self.candidates(job, partition, false);
         let mut future = std::mem::take(&mut self.state.future);
         future.copy(self.used_without(partition));
-        let room = self.first_room(job, partition, &nodes, counts, &mut future);
+        let has_candidates = self.has_candidates(partition);
+        let running = match has_candidates {
+            true => self.state.preemption.staying(partition),
+            false => &self.state.in_use.running,
+        };
+        let room = self.first_room(job, partition, &nodes, counts, (running, &mut future));
         self.state.future = future;
         let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
         self.prospect(job, partition).earliest = Some((pass, earliest));
@@ -160,15 +165,14 @@ impl SlurmNodes<'_> {
         partition: usize,
         nodes: &NodeSet,
         counts: &NodeCounts,
-        future: &mut NodesInUse,
+        (running, future): (&[RunningJob], &mut NodesInUse),
     ) -> Option<Time> {
         let usable = |in_use: &NodesInUse, node: u32| {
             JobOnNodes { site: self.site, in_use, job, partition, as_idle: false }.usable_now(node)
         };
         let mut sums = UsableSums::new(job, counts);
         nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
-        let running = self.state.in_use.running.iter();
-        for running in running.filter(|running| !self.makes_way(running, partition)) {
+        for running in running {
             let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
             own().for_each(|node| sums.remove(usable(future, node).as_ref()));
             future.leave(running, nodes, self.site);
@@ -211,8 +215,7 @@ impl SlurmNodes<'_> {
         {
             return Picked::Start(grant);
         }
-        if self.site.preempts()
-            && available.count() >= counts.least
+        if available.count() >= counts.least
             && let Some(preempting) = self.find_preempting(job, partition, &available, &counts)
         {
             return Picked::Preempt(preempting);
@@ -255,7 +258,7 @@ impl SlurmNodes<'_> {
         {
             return Some((now, grant));
         }
-        if only_now && !self.site.preempts() {
+        if only_now && !self.has_candidates(partition) {
             return None;
         }
         let mut future = std::mem::take(&mut self.state.future);
@@ -277,12 +280,9 @@ impl SlurmNodes<'_> {
         future: &mut NodesInUse,
     ) -> Option<(Time, NodeGrant)> {
         let (site, earliest) = (self.site, self.earliest(job, partition, counts, now));
-        let staying = site.preempts().then(|| {
-            let running = self.state.in_use.running.iter();
-            running.filter(|running| !self.makes_way(running, partition)).cloned().collect::<Vec<_>>()
-        });
-        let NodesState { in_use, weights, usable, .. } = &mut *self.state;
-        if staying.is_some() && earliest <= now {
+        let has_candidates = self.has_candidates(partition);
+        let NodesState { in_use, weights, usable, preemption, .. } = &mut *self.state;
+        if has_candidates && earliest <= now {
             let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
             if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
                 // Others make way as soon as the job is tried.
@@ -297,7 +297,7 @@ impl SlurmNodes<'_> {
             idle.retain(|node| in_use.nodes.nodes[node as usize].jobs == 0);
             idle
         });
-        let running = staying.as_deref().unwrap_or(&in_use.running);
+        let running = if has_candidates { preemption.staying(partition) } else { &in_use.running };
         let mut groups = ReleaseGroups { width: 30, growth: site.parameters.growth, border: None };
         let mut next = 0;
         while next < running.len() {

@@ -20,7 +20,7 @@ const MESSAGE_TIMEOUT: Seconds = 10;
 #[derive(Clone, Debug, Default)]
 pub struct Preemption {
     now: Time,
-    /// What is used without the jobs that make way for a tier.
+    /// By partition: what is used without the jobs that make way for its jobs.
     without: Vec<WithoutJobs>,
     /// By waiting job: when it last preempted others.
     preemptors: FxHashMap<u64, Time>,
@@ -30,12 +30,15 @@ pub struct Preemption {
     stopped: Vec<RunningJob>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct WithoutJobs {
-    tier: u32,
-    /// After which change of what is used it was computed.
-    change: u64,
+    /// After which change of what is used it was computed. None: not yet.
+    change: Option<u64>,
+    /// Whether a job makes way. If not, the others are not computed.
+    is_any: bool,
     nodes: NodesInUse,
+    /// The other running jobs, in order of their ends.
+    staying: Vec<RunningJob>,
 }
 
 /// The running jobs that have to make way so that a job can start, and what it would get.
@@ -49,7 +52,18 @@ pub struct Preempting {
 impl SlurmSite {
     /// Whether running jobs may make way for others.
     pub fn preempts(&self) -> bool {
-        self.parameters.preempt != PreemptMode::Off
+        self.parameters.preempt != PreemptMode::Off && self.preemptable.iter().any(|partitions| !partitions.is_empty())
+    }
+
+    /// By partition: those with nodes of it and a lower tier, whose jobs make way.
+    pub(super) fn find_preemptable(&self) -> Vec<Vec<usize>> {
+        let all = 0..self.cluster.partitions.len();
+        let makes_way = |other: usize, partition: usize| {
+            self.tier(other) < self.tier(partition)
+                && self.preempt_mode(other) != PreemptMode::Off
+                && self.partition_nodes[other].meets(&self.partition_nodes[partition])
+        };
+        all.clone().map(|own| all.clone().filter(|&other| makes_way(other, own)).collect()).collect()
     }
 
     /// What becomes of the jobs of a partition that have to make way.
@@ -65,13 +79,17 @@ impl SlurmSite {
         self.cluster.partitions[partition].priority_tier
     }
 
-    /// Whether a running job makes way for jobs of a tier. One that has started at this very instant does not.
-    fn makes_way(&self, running: &RunningJob, tier: u32, now: Time) -> bool {
-        self.tier(running.partition) < tier
+    /// Whether a running job makes way for jobs of a partition. One that has started at this very instant does not.
+    fn makes_way(&self, running: &RunningJob, partition: usize, now: Time) -> bool {
+        self.preemptable[partition].contains(&running.partition)
             && running.start < now
             && now - running.start >= self.parameters.preempt_exempt
-            && self.preempt_mode(running.partition) != PreemptMode::Off
+            && has_some(running, &self.partition_nodes[partition])
     }
+}
+
+fn has_some(running: &RunningJob, nodes: &NodeSet) -> bool {
+    running.grant.iter().any(|share| nodes.has(share.node))
 }
 
 impl InUse {
@@ -85,6 +103,13 @@ impl InUse {
     /// Whether such a time is after the first and not after the second of these.
     pub fn has_lost_exemption(&self, after: Time, now: Time, site: &SlurmSite) -> bool {
         self.next_exemption(after, site).is_some_and(|end| end <= now)
+    }
+}
+
+impl Preemption {
+    /// The running jobs that do not make way for those of a partition, after [`SlurmNodes::has_candidates`] has found others.
+    pub(super) fn staying(&self, partition: usize) -> &[RunningJob] {
+        &self.without[partition].staying
     }
 }
 
@@ -116,32 +141,39 @@ impl SlurmNodes<'_> {
         self.state.preemption.in_progress.contains(&job)
     }
 
-    /// What is used without the jobs that make way for those of a partition.
-    pub(super) fn used_without(&mut self, partition: usize) -> &NodesInUse {
-        if !self.site.preempts() {
-            return &self.state.in_use.nodes;
+    /// Finds the jobs that make way for those of a partition now. False if there are none.
+    pub(super) fn has_candidates(&mut self, partition: usize) -> bool {
+        if self.site.parameters.preempt == PreemptMode::Off || self.site.preemptable[partition].is_empty() {
+            return false;
         }
         let SlurmNodes { site, state, .. } = self;
         let NodesState { preemption: Preemption { now, without, .. }, in_use, .. } = &mut **state;
-        let tier = site.tier(partition);
-        let at = without.iter().position(|known| known.tier == tier).unwrap_or_else(|| {
-            without.push(WithoutJobs { tier, change: u64::MAX, nodes: NodesInUse::default() });
-            without.len() - 1
-        });
-        let known = &mut without[at];
-        if known.change != in_use.changes {
-            known.change = in_use.changes;
-            known.nodes.copy(&in_use.nodes);
-            let all = NodeSet::all(site.len());
-            let leaving = in_use.running.iter().filter(|running| site.makes_way(running, tier, *now));
-            leaving.for_each(|running| known.nodes.leave(running, &all, site));
+        without.resize_with(site.preemptable.len(), WithoutJobs::default);
+        let WithoutJobs { change, is_any, nodes, staying } = &mut without[partition];
+        if change.replace(in_use.changes) != Some(in_use.changes) {
+            let makes_way = |running: &RunningJob| site.makes_way(running, partition, *now);
+            *is_any = in_use.running.iter().any(makes_way);
+            if *is_any {
+                nodes.copy(&in_use.nodes);
+                let all = NodeSet::all(site.len());
+                staying.clear();
+                for running in &in_use.running {
+                    match makes_way(running) {
+                        true => nodes.leave(running, &all, site),
+                        false => staying.push(running.clone()),
+                    }
+                }
+            }
         }
-        &known.nodes
+        *is_any
     }
 
-    /// Whether a running job makes way for those of a partition.
-    pub(super) fn makes_way(&self, running: &RunningJob, partition: usize) -> bool {
-        self.site.preempts() && self.site.makes_way(running, self.site.tier(partition), self.state.preemption.now)
+    /// What is used without the jobs that make way for those of a partition.
+    pub(super) fn used_without(&mut self, partition: usize) -> &NodesInUse {
+        match self.has_candidates(partition) {
+            true => &self.state.preemption.without[partition].nodes,
+            false => &self.state.in_use.nodes,
+        }
     }
 
     /// The jobs that have to make way so that a job can start on the nodes that are left. None if that is not enough.
@@ -155,6 +187,9 @@ impl SlurmNodes<'_> {
         left: &NodeSet,
         counts: &NodeCounts,
     ) -> Option<Preempting> {
+        if !self.has_candidates(partition) {
+            return None;
+        }
         let site = self.site;
         let mut open = left.clone();
         open.take_out(&self.completing);
@@ -162,9 +197,8 @@ impl SlurmNodes<'_> {
         if !(JobOnNodes { site, in_use: used, job, partition, as_idle: false }).may_hold(&open, counts) {
             return None;
         }
-        let (own, now, tier) = (&site.partition_nodes[partition], self.state.preemption.now, site.tier(partition));
-        let has_some = |running: &RunningJob, nodes: &NodeSet| running.grant.iter().any(|share| nodes.has(share.node));
-        let is_candidate = |running: &&RunningJob| site.makes_way(running, tier, now) && has_some(running, own);
+        let now = self.state.preemption.now;
+        let is_candidate = |running: &&RunningJob| site.makes_way(running, partition, now);
         let mut candidates: Vec<RunningJob> = self.state.in_use.running.iter().filter(is_candidate).cloned().collect();
         candidates.sort_by_key(|running| (site.tier(running.partition), running.grant.len(), running.id));
         for orders in 0.. {
@@ -194,7 +228,7 @@ impl SlurmNodes<'_> {
         let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
         future.copy(&in_use.nodes);
         for (at, running) in candidates.iter().enumerate() {
-            if !running.grant.iter().any(|share| nodes.has(share.node)) {
+            if !has_some(running, nodes) {
                 continue;
             }
             future.leave(running, nodes, site);

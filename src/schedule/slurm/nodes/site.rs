@@ -17,6 +17,8 @@ pub struct SlurmSite {
     pub network: Option<Network>,
     /// The parameters.
     pub parameters: SlurmParameters,
+    /// By partition: those whose jobs make way for its jobs.
+    pub(super) preemptable: Vec<Vec<usize>>,
 }
 
 /// `SchedulerParameters`, as far as they decide anything on nodes. 0: no limit.
@@ -127,7 +129,9 @@ impl SlurmSite {
         let set = |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied());
         let partition_nodes = cluster.partitions.iter().map(set).collect();
         let network = (!cluster.switches.is_empty()).then(|| Network::new(&cluster));
-        SlurmSite { cluster, partition_nodes, network, parameters }
+        let mut site = SlurmSite { cluster, partition_nodes, network, parameters, preemptable: Vec::new() };
+        site.preemptable = site.find_preemptable();
+        site
     }
 
     /// The number of nodes.
