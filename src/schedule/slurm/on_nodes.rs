@@ -116,12 +116,11 @@ impl SlurmOnNodes {
 
     /// Newcomers join the line.
     fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
-        for returned in self.returning.take_until(view.now) {
-            self.newcomers.push(returned);
-            // The daemon sees such a job when a pass looks at it.
-            self.needs_full = true;
-        }
-        for (id, submission) in std::mem::take(&mut self.newcomers) {
+        let returned = self.returning.take_until(view.now);
+        // The daemon sees such a job when a pass looks at it.
+        self.needs_full |= !returned.is_empty();
+        let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
+        for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
             let Some(waiting) = view.waiting.get(id) else { continue };
             let limit = in_whole_minutes(submission.estimate);
             let mut job = self.kind(id, nodes);
@@ -134,7 +133,8 @@ impl SlurmOnNodes {
             if job.partitions.iter().any(is_open) {
                 job.partitions.retain(is_open);
             }
-            if !self.standing.accepts(&mut job, submission.user, nodes.request(id), view.now) {
+            self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
+            if !self.standing.accepts(&job, is_back) {
                 self.refused.push((id, submission));
                 continue;
             }

@@ -96,8 +96,8 @@ impl Standing {
         owner
     }
 
-    /// A job is submitted: it gets its owner and its quality of service. Returns false if it is refused.
-    pub fn accepts(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) -> bool {
+    /// A job gets its owner and its quality of service.
+    pub fn identify(&mut self, job: &mut SlurmJob, user: i32, request: RequestId, now: Time) {
         job.owner = self.owner(user, request);
         let name = match self.shapes.asked(request).qos.as_str() {
             "" => self.owners.default_qos(job.owner),
@@ -105,8 +105,12 @@ impl Standing {
         };
         job.qos = self.shapes.cluster().associations.qos.iter().position(|qos| qos.name == name);
         self.next.get_or_insert(now + self.period);
+    }
+
+    /// A job is submitted. Returns false if it is refused, which never happens to one that is back after a preemption.
+    pub fn accepts(&mut self, job: &SlurmJob, is_back: bool) -> bool {
         let Some(limits) = &mut self.limits else { return true };
-        let is_accepted = limits.rejects(job).is_none();
+        let is_accepted = is_back || limits.rejects(job).is_none();
         if is_accepted {
             limits.submit(job);
         }
