@@ -39,7 +39,7 @@
 //! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
 //! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (Slurm's has a folder), the keys and the catalog of all policies |
+//! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), the keys and the catalog of all policies |
 //! | 5 | [`engine`] | events and their order, the gate in front of the queue, the state of the machine, observers of events; the only module that changes the state of a simulation |
 //! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
@@ -78,7 +78,10 @@
 //!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
 //!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf.rs`. Its rules for nodes:
 //!   `schedule/slurm/nodes/`; when they are applied there, `schedule/slurm/on_nodes.rs`; priorities and limits of the owners of
-//!   jobs, `schedule/slurm/standing.rs`.
+//!   jobs, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
+//!   with them, `engine/simulation/preempted.rs`.
+//! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
+//!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
 //! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how
