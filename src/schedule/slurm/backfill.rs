@@ -26,6 +26,15 @@ pub(super) enum JobPlan {
     Nothing,
 }
 
+/// Attempts that need not be made again: a job that needs at least as many processors for at least as long fails in all of them
+/// too, and is tried from `from`.
+#[derive(Clone, Copy)]
+struct Failure {
+    procs: u32,
+    limit: Seconds,
+    from: Time,
+}
+
 /// The state of a backfill pass. Times are Unix times, because Slurm aligns some of them to the clock.
 pub(super) struct Backfill<'a> {
     now: Time,
@@ -39,6 +48,10 @@ pub(super) struct Backfill<'a> {
     allowed: ProcessorSet,
     /// When reservations take idle processors: each instant at which fewer are left, with their number.
     falls: Vec<(Time, u32)>,
+    /// The processors and limits of jobs that got nothing since a job last started or got a reservation. Until then another such
+    /// job gets nothing either.
+    hopeless: Vec<(u32, Seconds)>,
+    failures: Vec<Failure>,
 }
 
 impl<'a> Backfill<'a> {
@@ -50,10 +63,22 @@ impl<'a> Backfill<'a> {
         releases: &'a mut Releases,
         space: &'a mut Space,
     ) -> Backfill<'a> {
-        space.reset(now, window);
+        releases.choose_kind();
+        space.reset(now, window, releases.idle().is_bits());
         let allowed = releases.idle().clone();
         let revisit = releases.first_end_after(now).unwrap_or(Time::MAX);
-        Backfill { now, window, grouping, releases, space, revisit, allowed, falls: Vec::new() }
+        Backfill {
+            now,
+            window,
+            grouping,
+            releases,
+            space,
+            revisit,
+            allowed,
+            falls: Vec::new(),
+            hopeless: Vec::new(),
+            failures: Vec::new(),
+        }
     }
 
     /// Starts those of these jobs that can start, in their order, and calls `start` for each. All others get reservations, up to
@@ -95,9 +120,25 @@ impl<'a> Backfill<'a> {
 
     /// Starts a job or reserves processors for it.
     pub fn plan(&mut self, job: &PendingJob) -> JobPlan {
+        let shape = (job.procs, job.limit);
+        if self.hopeless.contains(&shape) {
+            return JobPlan::Nothing;
+        }
+        let plan = self.search(job);
+        match plan {
+            JobPlan::Nothing => self.hopeless.push(shape),
+            _ => self.hopeless.clear(),
+        }
+        plan
+    }
+
+    /// [`Backfill::plan`] without looking at other jobs of the same shape.
+    fn search(&mut self, job: &PendingJob) -> JobPlan {
         let PendingJob { id, procs, limit } = *job;
         let earliest = self.releases.earliest(procs, self.now);
-        let mut from = self.now;
+        let mut from = self.first_attempt(job);
+        // Whether only the number of processors made attempts fail. With fewer of them free, other reasons may vanish.
+        let mut is_short = true;
         // The same job may be planned otherwise as soon as its first interval, from now to its limit, meets another reservation.
         if let Some(change) = self.space.next_change(self.now + limit) {
             self.revisit = self.revisit.min(change - limit);
@@ -111,6 +152,7 @@ impl<'a> Backfill<'a> {
             // If the job cannot start before the next release of reserved processors, it is tried from there.
             if let Some(later) = later.filter(|&later| earliest > later) {
                 from = later;
+                self.fails_before(job, from, is_short);
                 continue;
             }
             let mut opening = None;
@@ -120,10 +162,9 @@ impl<'a> Backfill<'a> {
                 opening = self.releases.opening(procs, &self.allowed, self.now, until, self.grouping);
             }
             let Some(opening) = opening else {
-                match later {
-                    Some(later) => from = later,
-                    None => return JobPlan::Nothing,
-                }
+                let Some(later) = later else { return JobPlan::Nothing };
+                from = later;
+                self.fails_before(job, from, is_short);
                 continue;
             };
             let start = opening.start.max(from);
@@ -139,7 +180,7 @@ impl<'a> Backfill<'a> {
                 return JobPlan::Start(share);
             }
             if let Some(later) = later.filter(|&later| start > later) {
-                from = later;
+                (from, is_short) = (later, false);
                 continue;
             }
             if start > self.now + self.window {
@@ -149,17 +190,35 @@ impl<'a> Backfill<'a> {
             let (begin, end) = (self.space.round_down(start), self.space.round_down(start + limit));
             let share = self.releases.share(opening.ended, procs, &self.allowed);
             if !self.space.is_free(begin, end, &share) {
-                from = start;
+                (from, is_short) = (start, false);
                 continue;
             }
             if end >= self.space.end() {
                 self.look_again(end);
             }
             self.space.reserve(begin, end, &share);
+            // Nothing has changed before the reservation. At its begin there may be no release any more.
+            let is_release = self.space.next_release(begin - 1, begin - 1) == Some(begin);
+            self.failures.retain(|failure| failure.from < begin || failure.from == begin && is_release);
             if self.releases.idle().meets(&share) {
                 self.space.falls(self.now, self.releases.idle(), &mut self.falls);
             }
             return JobPlan::Reserved(start);
+        }
+    }
+
+    /// When a job is to be tried first.
+    fn first_attempt(&self, job: &PendingJob) -> Time {
+        let known = self.failures.iter().filter(|failure| failure.procs <= job.procs && failure.limit <= job.limit);
+        known.map(|failure| failure.from).max().unwrap_or(self.now)
+    }
+
+    /// All attempts of a job before `from` have failed.
+    fn fails_before(&mut self, job: &PendingJob, from: Time, is_short: bool) {
+        let PendingJob { procs, limit, .. } = *job;
+        if is_short {
+            self.failures.retain(|failure| (failure.procs, failure.limit) != (procs, limit));
+            self.failures.push(Failure { procs, limit, from });
         }
     }
 
@@ -263,7 +322,7 @@ mod tests {
     }
 
     fn set(nodes: u32, share: &Share) -> ProcessorSet {
-        let mut set = ProcessorSet::none(nodes);
+        let mut set = ProcessorSet::none(nodes, true);
         set.add(share);
         set
     }

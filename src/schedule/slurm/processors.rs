@@ -1,5 +1,6 @@
 //! Sets of numbered processors, of which a job takes consecutive runs.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -17,21 +18,22 @@ pub(super) struct Run {
 /// The processors that a job runs on or has reserved.
 pub(super) type Share = Arc<[Run]>;
 
-/// Processors in the order of their numbers. All sets of one machine are of the same kind.
+/// Processors in the order of their numbers. All sets of one pass are of the same kind: the faster one for this machine and its
+/// running jobs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ProcessorSet {
-    /// Of an ordinary machine.
-    Few(Bits),
-    /// Of a very large machine.
-    Many(Runs),
+    /// Takes the same time whatever is in the set.
+    Bits(Bits),
+    /// Takes less time and memory the fewer runs there are.
+    Runs(Runs),
 }
 
 /// Calls a method of the set of either kind.
 macro_rules! call {
     ($set:expr, $method:ident($($argument:expr),*)) => {
         match $set {
-            ProcessorSet::Few(set) => set.$method($($argument),*),
-            ProcessorSet::Many(set) => set.$method($($argument),*),
+            ProcessorSet::Bits(set) => set.$method($($argument),*),
+            ProcessorSet::Runs(set) => set.$method($($argument),*),
         }
     };
 }
@@ -40,9 +42,9 @@ macro_rules! call {
 macro_rules! call_with {
     ($set:expr, $method:ident, $other:expr) => {
         match ($set, $other) {
-            (ProcessorSet::Few(set), ProcessorSet::Few(other)) => set.$method(other),
-            (ProcessorSet::Many(set), ProcessorSet::Many(other)) => set.$method(other),
-            _ => unreachable!("all sets of one machine are of the same kind"),
+            (ProcessorSet::Bits(set), ProcessorSet::Bits(other)) => set.$method(other),
+            (ProcessorSet::Runs(set), ProcessorSet::Runs(other)) => set.$method(other),
+            _ => unreachable!("all sets of one pass are of the same kind"),
         }
     };
 }
@@ -50,8 +52,8 @@ macro_rules! call_with {
 impl Clone for ProcessorSet {
     fn clone(&self) -> ProcessorSet {
         match self {
-            ProcessorSet::Few(set) => ProcessorSet::Few(set.clone()),
-            ProcessorSet::Many(set) => ProcessorSet::Many(set.clone()),
+            ProcessorSet::Bits(set) => ProcessorSet::Bits(set.clone()),
+            ProcessorSet::Runs(set) => ProcessorSet::Runs(set.clone()),
         }
     }
 
@@ -64,20 +66,48 @@ impl Clone for ProcessorSet {
 impl ProcessorSet {
     /// The largest machine whose processors are bits.
     const MOST_BITS: u32 = 1 << 17;
+    /// Runs are faster if there are fewer than one for this number of processors.
+    const PROCS_PER_RUN: usize = 128;
+
+    /// Whether bits are faster than runs on a machine of `procs` processors, where the shares of the running jobs have this
+    /// number of runs.
+    pub fn suits_bits(procs: u32, runs: usize) -> bool {
+        procs <= Self::MOST_BITS && runs * Self::PROCS_PER_RUN >= procs as usize
+    }
 
     /// No processors, of a machine that has this number.
-    pub fn none(procs: u32) -> ProcessorSet {
-        match procs <= Self::MOST_BITS {
-            true => ProcessorSet::Few(Bits::none(procs)),
-            false => ProcessorSet::Many(Runs::default()),
+    pub fn none(procs: u32, is_bits: bool) -> ProcessorSet {
+        match is_bits {
+            true => ProcessorSet::Bits(Bits::none(procs)),
+            false => ProcessorSet::Runs(Runs::default()),
         }
     }
 
     /// All processors of a machine.
-    pub fn all(procs: u32) -> ProcessorSet {
-        let mut set = ProcessorSet::none(procs);
+    pub fn all(procs: u32, is_bits: bool) -> ProcessorSet {
+        let mut set = ProcessorSet::none(procs, is_bits);
         set.add(&[Run { first: 0, length: procs }]);
         set
+    }
+
+    /// Whether the set is of the kind with bits.
+    pub fn is_bits(&self) -> bool {
+        matches!(self, ProcessorSet::Bits(_))
+    }
+
+    /// The same processors of a machine of `procs` in a set of either kind.
+    pub fn to_kind(&self, procs: u32, is_bits: bool) -> ProcessorSet {
+        let mut set = ProcessorSet::none(procs, is_bits);
+        set.add(&self.runs());
+        set
+    }
+
+    /// The longest runs, in order of their numbers.
+    fn runs(&self) -> Cow<'_, [Run]> {
+        match self {
+            ProcessorSet::Bits(set) => set.runs().into(),
+            ProcessorSet::Runs(set) => set.runs().into(),
+        }
     }
 
     /// The number of processors.
@@ -93,7 +123,7 @@ impl ProcessorSet {
     /// Whether any of the processors that are not in `before` is allowed. All processors of `before` are in the set.
     pub fn gains(&self, before: &ProcessorSet, allowed: &ProcessorSet) -> bool {
         match (self, before, allowed) {
-            (ProcessorSet::Few(set), ProcessorSet::Few(before), ProcessorSet::Few(allowed)) => {
+            (ProcessorSet::Bits(set), ProcessorSet::Bits(before), ProcessorSet::Bits(allowed)) => {
                 set.gains(before, allowed)
             }
             _ => self.common(allowed) > before.common(allowed),
@@ -103,6 +133,16 @@ impl ProcessorSet {
     /// Keeps the processors that are also in `other`.
     pub fn keep(&mut self, other: &ProcessorSet) {
         call_with!(self, keep, other);
+    }
+
+    /// Keeps the processors that are also in `rest`; all others are in `taken`.
+    pub fn lose(&mut self, taken: &Runs, rest: &ProcessorSet) {
+        match self {
+            ProcessorSet::Runs(set) => set.remove(taken.runs()),
+            // Bits that are kept take less time than runs that are removed.
+            ProcessorSet::Bits(_) if !taken.runs().is_empty() => self.keep(rest),
+            ProcessorSet::Bits(_) => {}
+        }
     }
 
     /// Whether all processors are also in `other`.
@@ -139,9 +179,13 @@ impl ProcessorSet {
     /// consecutive processors, lowest numbers first. If none is long enough: the longest run, and then again for the other
     /// processors.
     pub fn choose(&self, procs: u32) -> Share {
+        let runs = self.runs();
+        let sufficient = runs.iter().filter(|run| run.length >= procs);
+        if let Some(&Run { first, .. }) = sufficient.min_by_key(|run| (run.length, run.first)) {
+            return [Run { first, length: procs }].into();
+        }
         // Longest first, then lowest numbers first.
-        let runs = call!(self, runs()).into_iter().map(|run| (run.length, Reverse(run.first)));
-        let mut runs: BinaryHeap<(u32, Reverse<u32>)> = runs.collect();
+        let mut runs: BinaryHeap<_> = runs.iter().map(|run| (run.length, Reverse(run.first))).collect();
         let mut share = Vec::new();
         let mut needed = procs;
         while let Some(&(length, Reverse(first))) = runs.peek()
@@ -168,7 +212,7 @@ mod tests {
     /// Of both kinds.
     fn sets(procs: u32, runs: &[(u32, u32)]) -> [ProcessorSet; 2] {
         let share: Share = runs.iter().map(|&(first, length)| Run { first, length }).collect();
-        let mut sets = [ProcessorSet::Few(Bits::none(procs)), ProcessorSet::Many(Runs::default())];
+        let mut sets = [ProcessorSet::Bits(Bits::none(procs)), ProcessorSet::Runs(Runs::default())];
         sets.iter_mut().for_each(|set| set.add(&share));
         sets
     }
@@ -258,6 +302,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!((ProcessorSet::all(130).count(), ProcessorSet::all(u32::MAX).count()), (130, u32::MAX));
+        assert_eq!((ProcessorSet::all(130, true).count(), ProcessorSet::all(u32::MAX, false).count()), (130, u32::MAX));
     }
 }

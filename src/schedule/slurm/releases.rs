@@ -46,6 +46,9 @@ pub(super) struct Releases {
     jobs: Vec<Release>,
     /// Where to find a job: its planned end.
     ends: FxHashMap<JobId, Time>,
+    procs: u32,
+    /// The number of runs in the shares of all jobs.
+    runs: usize,
     idle: ProcessorSet,
     /// The number of processors in `idle`.
     idle_count: u32,
@@ -62,19 +65,36 @@ impl Releases {
     /// From one landmark to the next there are at most this many jobs. There are fewer on a smaller machine, of which the sets
     /// are smaller.
     const LARGEST_SPACING: u32 = 16;
-    const PROCS_PER_SPACING: u32 = 1024;
+    const PROCS_PER_SPACING: u32 = 2048;
 
     /// An idle machine of `procs` processors.
     pub fn new(procs: u32) -> Self {
+        let idle = ProcessorSet::all(procs, ProcessorSet::suits_bits(procs, 0));
         Releases {
             jobs: Vec::new(),
             ends: FxHashMap::default(),
-            idle: ProcessorSet::all(procs),
+            procs,
+            runs: 0,
+            idle_then: idle.clone(),
+            idle,
             idle_count: procs,
             totals: Vec::new(),
             landmarks: Vec::new(),
             spacing: (procs / Self::PROCS_PER_SPACING).clamp(1, Self::LARGEST_SPACING) as usize,
-            idle_then: ProcessorSet::all(procs),
+        }
+    }
+
+    /// Makes all sets of the kind that is faster with the jobs that run now. A pass begins with this.
+    pub fn choose_kind(&mut self) {
+        self.set_kind(ProcessorSet::suits_bits(self.procs, self.runs));
+    }
+
+    fn set_kind(&mut self, is_bits: bool) {
+        if self.idle.is_bits() != is_bits {
+            self.idle = self.idle.to_kind(self.procs, is_bits);
+            self.idle_then = self.idle.clone();
+            self.landmarks.clear();
+            self.totals.clear();
         }
     }
 
@@ -92,6 +112,7 @@ impl Releases {
     pub fn start(&mut self, job: Release) {
         self.idle.remove(&job.share);
         self.idle_count -= job.procs;
+        self.runs += job.share.len();
         self.ends.insert(job.id, job.end);
         let at = self.jobs.partition_point(|other| (other.end, other.id) < (job.end, job.id));
         self.jobs.insert(at, job);
@@ -105,6 +126,7 @@ impl Releases {
         let job = self.jobs.remove(at);
         self.idle.add(&job.share);
         self.idle_count += job.procs;
+        self.runs -= job.share.len();
         self.totals.clear();
     }
 
@@ -327,7 +349,9 @@ mod tests {
             }
             for _ in 0..10 {
                 // Some of the processors are reserved.
-                let mut allowed = ProcessorSet::all(procs);
+                let is_bits = rng.random_bool(0.5);
+                releases.set_kind(is_bits);
+                let mut allowed = ProcessorSet::all(procs, is_bits);
                 for _ in 0..rng.random_range(0..12) {
                     let reserved = rng.random_range(1..=allowed.count().min(procs / 6 + 1).max(1));
                     if reserved < allowed.count() {

@@ -3,45 +3,56 @@
 use super::processors::Run;
 
 /// A set of processors as its longest runs, in order of their numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
+}
+
+impl Clone for Runs {
+    fn clone(&self) -> Runs {
+        Runs { runs: self.runs.clone() }
+    }
+
+    /// Uses the memory again.
+    fn clone_from(&mut self, other: &Runs) {
+        self.runs.clone_from(&other.runs);
+    }
 }
 
 fn end(run: Run) -> u32 {
     run.first + run.length
 }
 
-impl Runs {
-    /// The runs that are in both sets.
-    fn both<'a>(&'a self, other: &'a Runs) -> impl Iterator<Item = Run> + 'a {
-        let (mut left, mut right) = (self.runs.iter().peekable(), other.runs.iter().peekable());
-        std::iter::from_fn(move || {
-            loop {
-                let (a, b) = (**left.peek()?, **right.peek()?);
-                let (first, last) = (a.first.max(b.first), end(a).min(end(b)));
-                if end(a) <= end(b) {
-                    left.next();
-                } else {
-                    right.next();
-                }
-                if first < last {
-                    return Some(Run { first, length: last - first });
-                }
-            }
-        })
+/// The next run of processors that are in both lists, from these places on.
+#[inline]
+fn next_common(left: &[Run], right: &[Run], at: &mut [usize; 2]) -> Option<Run> {
+    while let (Some(&a), Some(&b)) = (left.get(at[0]), right.get(at[1])) {
+        let (first, last) = (a.first.max(b.first), end(a).min(end(b)));
+        at[usize::from(end(a) > end(b))] += 1;
+        if first < last {
+            return Some(Run { first, length: last - first });
+        }
     }
+    None
+}
 
+impl Runs {
     pub fn count(&self) -> u32 {
         self.runs.iter().map(|run| run.length).sum()
     }
 
     pub fn common(&self, other: &Runs) -> u32 {
-        self.both(other).map(|run| run.length).sum()
+        let mut at = [0; 2];
+        std::iter::from_fn(|| next_common(&self.runs, &other.runs, &mut at)).map(|run| run.length).sum()
     }
 
     pub fn keep(&mut self, other: &Runs) {
-        self.runs = self.both(other).collect();
+        // The new runs are put behind the old ones: this needs new memory only rarely.
+        let (old, mut at) = (self.runs.len(), [0; 2]);
+        while let Some(run) = next_common(&self.runs[..old], &other.runs, &mut at) {
+            self.runs.push(run);
+        }
+        self.runs.drain(..old);
     }
 
     pub fn is_within(&self, other: &Runs) -> bool {
@@ -64,14 +75,26 @@ impl Runs {
 
     pub fn remove(&mut self, share: &[Run]) {
         for &run in share {
-            let from = self.runs.partition_point(|other| end(*other) <= run.first);
-            let to = self.runs.partition_point(|other| other.first < end(run));
-            let touched: Vec<Run> = self.runs[from..to].to_vec();
-            let before = touched.first().filter(|other| other.first < run.first);
-            let before = before.map(|other| Run { first: other.first, length: run.first - other.first });
-            let after = touched.last().filter(|other| end(**other) > end(run));
-            let after = after.map(|other| Run { first: end(run), length: end(*other) - end(run) });
-            self.runs.splice(from..to, before.into_iter().chain(after));
+            let mut from = self.runs.partition_point(|other| end(*other) <= run.first);
+            let count = self.runs[from..].iter().take_while(|other| other.first < end(run)).count();
+            if count == 0 {
+                continue;
+            }
+            let (to, old) = (from + count, end(self.runs[from + count - 1]));
+            if self.runs[from].first < run.first {
+                self.runs[from].length = run.first - self.runs[from].first;
+                from += 1;
+            }
+            if old > end(run) {
+                let after = Run { first: end(run), length: old - end(run) };
+                // The run is cut in two if there is no other place.
+                match self.runs[..to].get_mut(from) {
+                    Some(place) => *place = after,
+                    None => self.runs.insert(from, after),
+                }
+                from += 1;
+            }
+            self.runs.drain(from.min(to)..to);
         }
     }
 
@@ -99,7 +122,7 @@ impl Runs {
         })
     }
 
-    pub fn runs(&self) -> Vec<Run> {
-        self.runs.clone()
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
     }
 }

@@ -1,6 +1,7 @@
 //! The processors that no reservation has taken, over time.
 
 use super::processors::{ProcessorSet, Run};
+use super::runs::Runs;
 use crate::time::{Seconds, Time};
 
 /// A stretch of time in which the same processors are free of reservations. Running jobs are not looked at here.
@@ -13,6 +14,9 @@ struct Stretch {
     count: u32,
     /// Whether a processor that is not in `free` is free in the next stretch: a reservation ends there.
     gains: bool,
+    /// The processors of the reservations that begin here. Those that are free in the stretch before and not in this one are
+    /// among them.
+    taken: Runs,
 }
 
 /// The processors that are free of reservations, from the present to the end of the window.
@@ -23,24 +27,29 @@ pub(super) struct Space {
     /// Times of reservations are rounded down to multiples of this.
     resolution: Seconds,
     procs: u32,
+    /// All processors.
+    all: ProcessorSet,
 }
 
 impl Space {
     /// A space for a machine of `procs` processors. [`Space::reset`] must come first.
     pub fn new(procs: u32, resolution: Seconds) -> Self {
-        Space { stretches: Vec::new(), resolution, procs }
+        Space { stretches: Vec::new(), resolution, procs, all: ProcessorSet::none(procs, false) }
     }
 
-    /// Removes all reservations. The space reaches from `now` to `window` seconds later, both rounded down.
-    pub fn reset(&mut self, now: Time, window: Seconds) {
+    /// Removes all reservations. The space reaches from `now` to `window` seconds later, both rounded down. Its sets are bits or
+    /// not.
+    pub fn reset(&mut self, now: Time, window: Seconds, is_bits: bool) {
+        self.all = ProcessorSet::all(self.procs, is_bits);
         self.stretches.clear();
         let (begin, end) = (self.round_down(now), self.round_down(now + window));
         self.stretches.push(Stretch {
             begin,
             end,
-            free: ProcessorSet::all(self.procs),
+            free: self.all.clone(),
             count: self.procs,
             gains: false,
+            taken: Runs::default(),
         });
     }
 
@@ -81,10 +90,10 @@ impl Space {
             return false;
         }
         match stretches {
-            [] => *free = ProcessorSet::all(self.procs),
+            [] => free.clone_from(&self.all),
             [first, others @ ..] => {
                 free.clone_from(&first.free);
-                others.iter().for_each(|stretch| free.keep(&stretch.free));
+                others.iter().for_each(|stretch| free.lose(&stretch.taken, &stretch.free));
             }
         }
         true
@@ -96,8 +105,13 @@ impl Space {
         let mut left = processors.clone();
         let mut count = left.count();
         falls.clear();
-        for stretch in &self.stretches[self.at(from)..] {
-            left.keep(&stretch.free);
+        let first = self.at(from);
+        for (at, stretch) in self.stretches.iter().enumerate().skip(first) {
+            match at == first {
+                true => left.keep(&stretch.free),
+                false if stretch.taken.runs().is_empty() => continue,
+                false => left.lose(&stretch.taken, &stretch.free),
+            }
             let fewer = left.count();
             if fewer < count {
                 falls.push((stretch.begin, fewer));
@@ -122,6 +136,9 @@ impl Space {
         let end = end.max(begin + self.resolution);
         let first = self.split(begin);
         let last = self.split(end);
+        if let Some(stretch) = self.stretches.get_mut(first) {
+            stretch.taken.add(share);
+        }
         for stretch in &mut self.stretches[first..last] {
             stretch.count -= stretch.free.count_of(share);
             stretch.free.remove(share);
@@ -153,8 +170,9 @@ impl Space {
         let at = self.at(time);
         match self.stretches.get_mut(at) {
             Some(stretch) if stretch.begin < time => {
+                let taken = std::mem::take(&mut stretch.taken);
                 let after = Stretch { begin: time, ..stretch.clone() };
-                (stretch.end, stretch.gains) = (time, false);
+                (stretch.end, stretch.gains, stretch.taken) = (time, false, taken);
                 self.stretches.insert(at + 1, after);
                 at + 1
             }
