@@ -362,7 +362,8 @@ fn the_main_command_has_the_replications_of_a_sweep() {
     assert_eq!(alone[0], alone[1]);
     let alone = cells(&alone[0]);
     assert_eq!(alone["options"], "first=1000", "the row says what was run");
-    for (name, cell) in cells(&swept.out) {
+    // A sweep does not keep the users of each run: its shares of those who lose are means over single runs.
+    for (name, cell) in cells(&swept.out).into_iter().filter(|(name, _)| !name.contains("_lose_")) {
         assert_eq!(alone.get(&name), Some(&cell), "{name}");
     }
 }

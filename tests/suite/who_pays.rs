@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{Ran, demo_text, real_log, real_logs, sim, sim_ok};
+use crate::support::{Folder, Ran, demo_text, real_log, real_logs, sim, sim_ok};
 
 /// Rows of CSV without quotes, by the names of their columns.
 fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
@@ -365,10 +365,31 @@ fn replications_have_intervals_and_verdicts_in_the_same_table() {
             rows(&sim_ok(&args)).remove(0)
         };
         let runs: Vec<_> = (0..4).map(|at| (single(at), base(at))).collect();
-        for name in ["wait_mean", "bsld_mean", "wait_max", "users_lose_pct", "jain"] {
+        for name in ["wait_mean", "bsld_mean", "wait_max", "jain"] {
             let values: Vec<f64> = runs.iter().map(|(run, _)| number(run, name)).collect();
             assert_near(number(row, name), Slow::mean(&values), name);
         }
+        // Who loses by more than chance, from the users' means of each run.
+        let mut by_user: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+        for replication in ["0", "1", "2", "3"] {
+            let folder = Folder::new();
+            let file = folder.text("users.csv");
+            let args = ["--predictor", predictor, "--baseline", "easy/estimate", "--first", "1000", "--by", "user"];
+            sim_ok(&[&args[..], &["--by-out", &file, "--replication", replication]].concat());
+            for user in rows(&folder.read("users.csv")) {
+                let waits = (number(&user, "wait_mean"), number(&user, "base_wait_mean"));
+                by_user.entry(user["value"].clone()).or_default().push(waits);
+            }
+        }
+        let loses = |waits: &&Vec<(f64, f64)>| {
+            let of = |value: fn(&(f64, f64)) -> f64| waits.iter().map(value).collect::<Vec<f64>>();
+            let (wait, base, more) = (Slow::mean(&of(|w| w.0)), Slow::mean(&of(|w| w.1)), of(|w| w.0 - w.1));
+            let mean = Slow::mean(&more);
+            let deviation = (more.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 3.0).sqrt();
+            wait > 1.1 * base && wait > base + 60.0 && mean > 3.182_446 * deviation / 2.0
+        };
+        let losers = by_user.values().filter(loses).count() as f64 / by_user.len() as f64;
+        assert_near(number(row, "users_lose_pct"), 100.0 * losers, "users who lose");
         let bases: Vec<f64> = runs.iter().map(|(_, base)| number(base, "wait_mean")).collect();
         assert_near(number(row, "base_wait_mean"), Slow::mean(&bases), "base");
         // The paired interval, with t of 3 degrees of freedom (tables).
