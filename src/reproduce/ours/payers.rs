@@ -1,7 +1,7 @@
 //! Gains that few pay for: `fair` beside what gives more to the mean and less to the widest jobs and the longest waits.
 
 use super::{BASE, EASY};
-use crate::metrics::columns::{AREA_LOSE, BSLD_MEAN, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
+use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, RunRow, SettingRuns};
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, grid_cell};
@@ -13,63 +13,19 @@ use crate::trace::Source;
 const CASES: [&str; 5] =
     [BASE, "sjbf:running=estimate/kin", "sjbf:running=estimate,protect=3d/kin", "fair/kin", "fair:accounts=users/kin"];
 
-/// The figures of a prototype. Each text has the mean bounded slowdown, then the longest wait and the wait of the widest jobs as
-/// multiples of EASY's, then the users who lose and their share of the area in percent.
-struct Prototype {
-    log: ArchiveLog,
-    /// The mean bounded slowdowns of EASY and of the first case.
-    before: [&'static str; 2],
-    /// Of the other cases.
-    cases: [&'static str; 4],
-}
-
-/// A prototype in another language. It was tuned on the first three logs.
-const PROTOTYPE: [Prototype; 9] = [
-    Prototype {
-        log: KTH,
-        before: ["92", "64"],
-        cases: ["58 1.44 1.10 12 17", "59 1.26 1.07 13 17", "61 1.33 0.93 10 9", "64 1.14 0.90 9 4"],
-    },
-    Prototype {
-        log: CTC,
-        before: ["53", "28"],
-        cases: ["19 9.6 9.3 11 15", "16 1.18 1.89 11 14", "19 1.21 1.53 10 10", "26 1.21 1.15 13 5"],
-    },
-    Prototype {
-        log: SDSC_SP2,
-        before: ["94", "73"],
-        cases: ["67 1.75 1.81 15 35", "66 1.14 1.55 17 37", "67 1.04 1.12 13 12", "69 1.04 1.08 15 10"],
-    },
-    Prototype {
-        log: SDSC_BLUE,
-        before: ["35", "19"],
-        cases: ["14 3.3 1.80 6 7", "14 1.18 1.56 5 4", "15 1.26 1.18 5 3", "16 1.24 1.09 5 2"],
-    },
-    Prototype {
-        log: HPC2N,
-        before: ["89", "74"],
-        cases: ["69 1.15 1.08 10 7", "70 1.01 1.08 9 1", "76 1.05 1.05 5 1", "77 1.02 1.05 7 1"],
-    },
-    Prototype {
-        log: CURIE,
-        before: ["20", "15"],
-        cases: ["10 4.6 10 3 3", "8.8 1.64 3.75 3 3", "8.1 1.12 1.01 3 3", "8.6 1.12 1.01 3 2"],
-    },
-    Prototype {
-        log: SDSC_DS,
-        before: ["33", "19"],
-        cases: ["16 2.2 1.76 7 8", "16 1.57 1.78 8 9", "16 1.25 1.19 8 8", "17 1.21 1.32 7 8"],
-    },
-    Prototype {
-        log: LANL,
-        before: ["73", "43"],
-        cases: ["34 1.18 1.16 8 2", "34 1.19 1.17 8 2", "35 1.06 1.17 6 2", "40 1.03 1.09 7 0"],
-    },
-    Prototype {
-        log: RICC,
-        before: ["602", "138"],
-        cases: ["26 8.9 19 5 6", "527 1.27 1.68 22 34", "226 1.76 3.2 20 29", "231 1.27 1.96 14 15"],
-    },
+/// The figures of a prototype in another language, of EASY and of each case: the mean bounded slowdown, then the longest wait and the
+/// wait of the widest jobs as multiples of EASY's, then the users who lose and their share of the area in percent. It was tuned on the
+/// first three logs.
+const PROTOTYPE: [(ArchiveLog, [&str; 1 + CASES.len()]); 9] = [
+    (KTH, ["92", "64", "58 1.44 1.10 12 17", "59 1.26 1.07 13 17", "61 1.33 0.93 10 9", "64 1.14 0.90 9 4"]),
+    (CTC, ["53", "28", "19 9.6 9.3 11 15", "16 1.18 1.89 11 14", "19 1.21 1.53 10 10", "26 1.21 1.15 13 5"]),
+    (SDSC_SP2, ["94", "73", "67 1.75 1.81 15 35", "66 1.14 1.55 17 37", "67 1.04 1.12 13 12", "69 1.04 1.08 15 10"]),
+    (SDSC_BLUE, ["35", "19", "14 3.3 1.80 6 7", "14 1.18 1.56 5 4", "15 1.26 1.18 5 3", "16 1.24 1.09 5 2"]),
+    (HPC2N, ["89", "74", "69 1.15 1.08 10 7", "70 1.01 1.08 9 1", "76 1.05 1.05 5 1", "77 1.02 1.05 7 1"]),
+    (CURIE, ["20", "15", "10 4.6 10 3 3", "8.8 1.64 3.75 3 3", "8.1 1.12 1.01 3 3", "8.6 1.12 1.01 3 2"]),
+    (SDSC_DS, ["33", "19", "16 2.2 1.76 7 8", "16 1.57 1.78 8 9", "16 1.25 1.19 8 8", "17 1.21 1.32 7 8"]),
+    (LANL, ["73", "43", "34 1.18 1.16 8 2", "34 1.19 1.17 8 2", "35 1.06 1.17 6 2", "40 1.03 1.09 7 0"]),
+    (RICC, ["602", "138", "26 8.9 19 5 6", "527 1.27 1.68 22 34", "226 1.76 3.2 20 29", "231 1.27 1.96 14 15"]),
 ];
 
 const ITS_RUNS: &str = "the prototype's rules of cleaning, of overruns and of replications are not recorded";
@@ -103,7 +59,8 @@ pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, Stu
         logs.iter().zip(runs.chunks(CASES.len())).map(|((name, log, _), runs)| (&name[..], *log, runs)).collect();
     let mut figures = geometric_means(&all);
     for (name, log, runs) in &all {
-        figures.extend(of_log(name, PROTOTYPE.iter().find(|prototype| *log == Some(prototype.log)), runs));
+        let prototype = PROTOTYPE.iter().find(|(of, _)| *log == Some(*of)).map(|(_, figures)| *figures);
+        figures.extend(of_log(name, prototype.unwrap_or_default(), runs));
     }
     Ok(figures)
 }
@@ -129,20 +86,14 @@ fn geometric_means(all: &[(&str, Option<ArchiveLog>, &[SettingRuns])]) -> Vec<Fi
 }
 
 /// A table of five figures for one log.
-fn of_log(name: &str, prototype: Option<&Prototype>, runs: &[SettingRuns]) -> Vec<Figure> {
+fn of_log(name: &str, prototype: [&str; 1 + CASES.len()], runs: &[SettingRuns]) -> Vec<Figure> {
     let table = format!("who pays on {name}{}", if name == CTC.name { " with 338 processors" } else { "" });
     let values = |runs: &SettingRuns, value: &dyn Fn(&RunRow) -> f64| runs.rows.iter().map(value).collect::<Vec<f64>>();
     let slowdown = "bounded slowdown";
     let of_easy = values(&runs[0], &|row| row.baseline.as_ref().map_or(f64::NAN, |base| base.summary.bsld_mean));
-    let before = prototype.map_or(["", ""], |prototype| prototype.before);
-    let mut figures = vec![Figure::mean_of((&table, slowdown, EASY), before[0], &of_easy)];
-    for (case, (setting, runs)) in CASES.iter().zip(runs).enumerate() {
-        let text = match (case, prototype) {
-            (0, _) => before[1],
-            (_, Some(prototype)) => prototype.cases[case - 1],
-            (_, None) => "",
-        };
-        let mut published = text.split(' ').chain(std::iter::repeat(""));
+    let mut figures = vec![Figure::mean_of((&table, slowdown, EASY), prototype[0], &of_easy)];
+    for ((setting, runs), published) in CASES.iter().zip(runs).zip(&prototype[1..]) {
+        let mut published = published.split(' ').chain(std::iter::repeat(""));
         let mut next = || published.next().unwrap_or_default();
         let at = |row: &'static str| -> (&str, &str, &str) { (&table, row, setting) };
         let times = |column: &Column| {
@@ -151,11 +102,7 @@ fn of_log(name: &str, prototype: Option<&Prototype>, runs: &[SettingRuns]) -> Ve
                 of(&row.summary) / row.baseline.as_ref().map_or(f64::NAN, |base| of(&base.summary))
             })
         };
-        figures.push(Figure::mean_of(
-            at(slowdown),
-            next(),
-            &values(runs, &|row| BSLD_MEAN.figure_of(&row.summary).unwrap_or(f64::NAN)),
-        ));
+        figures.push(Figure::mean_of(at(slowdown), next(), &values(runs, &|row| row.summary.bsld_mean)));
         figures.push(Figure::mean_of(at("longest wait, x EASY"), next(), &times(&WAIT_MAX)));
         figures.push(Figure::mean_of(at("wait of the widest, x EASY"), next(), &times(&WIDE_WAIT_MEAN)));
         figures.push(Figure::new(at("users who lose, %"), next(), runs.figure(&USERS_LOSE).mean).percent());
