@@ -7,6 +7,8 @@
 mod payers;
 mod waits;
 
+use std::path::PathBuf;
+
 use crate::metrics::{RunRow, Summary};
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{
@@ -62,10 +64,15 @@ fn runs(setup: &Setup) -> usize {
     (setup.logs.len() + setup.others.len()) * (1 + CASES.len()) * setup.replications as usize
 }
 
-fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
+/// All logs of the folder with their names: those of the archive, then others.
+fn logs_of(setup: &Setup) -> Vec<(String, Option<ArchiveLog>, &PathBuf)> {
     let known = setup.logs.iter().map(|found| (found.log.name.to_string(), Some(found.log), &found.file));
     let others = setup.others.iter().map(|file| (Source::from_argument(&file.to_string_lossy()).label(), None, file));
-    let logs: Vec<_> = known.chain(others).collect();
+    known.chain(others).collect()
+}
+
+fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
+    let logs = logs_of(setup);
     let mut cells = Vec::new();
     for (_, _, file) in &logs {
         for setting in std::iter::once(EASY).chain(CASES.map(|(setting, _)| setting)) {

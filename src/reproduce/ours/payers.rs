@@ -1,13 +1,12 @@
 //! Gains that few pay for: `fair` beside what gives more to the mean and less to the widest jobs and the longest waits.
 
-use super::{BASE, EASY};
+use super::{BASE, EASY, logs_of};
 use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, RunRow, SettingRuns};
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, grid_cell};
 use crate::reproduce::study::{Setup, StepDone, StudyError};
 use crate::runs::{PlannedRun, compute_rows};
-use crate::trace::Source;
 
 /// What is compared with EASY.
 const CASES: [&str; 5] =
@@ -40,9 +39,7 @@ pub fn runs(setup: &Setup) -> usize {
 
 /// The figures of all logs. `progress` is called with the number of finished simulations.
 pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, StudyError> {
-    let known = setup.logs.iter().map(|found| (found.log.name.to_string(), Some(found.log), &found.file));
-    let others = setup.others.iter().map(|file| (Source::from_argument(&file.to_string_lossy()).label(), None, file));
-    let logs: Vec<_> = known.chain(others).collect();
+    let logs = logs_of(setup);
     let mut cells: Vec<PlannedRun> = Vec::new();
     for (_, log, file) in &logs {
         for case in CASES {
