@@ -70,6 +70,8 @@ pub struct Evidence {
     /// The logarithms of all weights by everything but the time of submission, which alone differs between the jobs of a
     /// series. They come in the order of `weights`.
     ln_weights: Vec<f64>,
+    /// The weights of the first values, those that do not come from the user's past jobs: the same for all jobs of a series.
+    others: Vec<f64>,
     weights: Vec<f64>,
     /// The values as they are averaged.
     raised: Vec<f64>,
@@ -118,10 +120,12 @@ impl Evidence {
 
     /// Adds up what was compared.
     fn add_up(&mut self, ratios: usize, coefficients: &Coefficients) {
-        let Evidence { ln_weights, features, .. } = self;
+        let Evidence { ln_weights, others, features, .. } = self;
         ln_weights.clear();
         ln_weights.push(coefficients.values[OF_ESTIMATE]);
         ln_weights.resize(1 + ratios, coefficients.values[OF_CLASS]);
+        others.clone_from(ln_weights);
+        exp_all(others);
         let first = ln_weights.len();
         ln_weights.resize(first + features[0].len(), 0.0);
         for (feature, coefficient) in features[..TIME].iter().zip(coefficients.values) {
@@ -132,21 +136,24 @@ impl Evidence {
     /// Compares the times of submission, and finds the weights by everything. After `collect` this alone gives the weights for
     /// a job that differs from that one only in its time of submission, by the same past and coefficients.
     pub fn weigh_by_time(&mut self, query: &Query, past: &Past<'_>, coefficients: &Coefficients) {
-        let Evidence { ln_weights, weights, features, .. } = self;
+        let Evidence { ln_weights, others, weights, features, .. } = self;
         let time = &mut features[TIME];
         distance(time, past.column(PastColumn::Submit), query.job.submit as f64);
         time.iter_mut().for_each(|apart| *apart = 1.0 + *apart / 60.0);
         ln_all(time);
         weights.clone_from(ln_weights);
-        let first = weights.len() - time.len();
+        let first = others.len();
         let of_time = coefficients.values[TIME];
         weights[first..].iter_mut().zip(&*time).for_each(|(sum, feature)| *sum += of_time * feature);
         // Coefficients that were learned can become large. Only the ratios of weights matter.
-        let largest = weights.iter().fold(f64::NEG_INFINITY, |largest, &ln| if ln > largest { ln } else { largest });
+        let largest = largest(weights);
         if largest.abs() > LARGEST_LN {
             weights.iter_mut().for_each(|ln| *ln -= largest);
+            exp_all(weights);
+        } else {
+            weights[..first].copy_from_slice(others);
+            exp_all(&mut weights[first..]);
         }
-        exp_all(weights);
     }
 
     /// The weighted mean of all values, at least a second and at most the estimate.
@@ -198,6 +205,15 @@ fn find_densities(densities: &mut Vec<f64>, query: &Query, past: &Past<'_>, ln_r
     densities.iter_mut().for_each(|ln_value| *ln_value = -(*ln_value - ln_runtime).abs() / SPREAD);
     exp_all(densities);
     densities.iter_mut().for_each(|density| *density *= PEAK);
+}
+
+/// The largest of these numbers. Four are compared at once: one by one, each comparison would wait for the last.
+fn largest(numbers: &[f64]) -> f64 {
+    let larger = |one: f64, other: f64| if other > one { other } else { one };
+    let fours = numbers.chunks_exact(4);
+    let rest = fours.remainder().iter().copied().fold(f64::NEG_INFINITY, larger);
+    let lanes = fours.fold([rest; 4], |lanes, four| [0, 1, 2, 3].map(|lane| larger(lanes[lane], four[lane])));
+    lanes.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
 /// 1 for each past job that has this number, 0 for the others.
