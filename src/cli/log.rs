@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::failure::UsageError;
-use super::notes::{report_cleaning, report_requests};
+use super::notes::{report_cleaning, report_missing_predictions, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
@@ -66,6 +66,7 @@ pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<
     let (workload, log) = read_and_clean(source, options, quiet)?;
     report_cleaning(&log, &workload, quiet);
     report_requests(&log.name, &workload, options.reading.unit, quiet);
+    report_missing_predictions(&log.name, &workload, options.predictors(), quiet);
     options.shape(workload)
 }
 

@@ -1,9 +1,13 @@
 //! Notes and warnings about logs and estimates, on standard error.
 
+use std::collections::BTreeMap;
+
 use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
 use crate::model::EstimateModel;
+use crate::predict::catalog::table;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
+use crate::spec::Spec;
 use crate::time::readable_duration;
 use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
@@ -56,6 +60,9 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
             percent(share),
             filling_in_words(cleaning)
         );
+        // Nobody has said these estimates, so no scheduler could have planned with them.
+        let text =
+            if share < 1.0 { text } else { format!("{text}; results with the predictor `estimate` are artificial") };
         // With more than 1% filled in, results may depend on the choice of `--missing-estimate`.
         if share > 0.01 {
             warning(text);
@@ -109,6 +116,23 @@ pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool)
     let is_pool = workload.shapes.is_none();
     if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
+    }
+}
+
+/// Notes how many jobs are not in the tables of predictions that some predictors read.
+pub fn report_missing_predictions<'a>(
+    name: &str,
+    workload: &Workload,
+    predictors: impl Iterator<Item = &'a Spec>,
+    quiet: bool,
+) {
+    let tables: BTreeMap<String, _> = predictors.filter_map(|spec| Some((spec.to_string(), table(spec)?))).collect();
+    for (spec, table) in tables {
+        let missing = workload.jobs.iter().filter(|job| table.raw(job.number).is_none()).count();
+        if missing > 0 && !quiet {
+            let jobs = counted_as(missing as u64, "job is not in the table", "jobs are not in the table");
+            note(format_args!("{name}: {jobs} of {spec}"));
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::interrupt;
 use super::log::read_log;
 use super::names::NamesOption;
-use super::notes::{report_cleaning, report_requests};
+use super::notes::{report_cleaning, report_missing_predictions, report_requests};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
@@ -64,6 +64,7 @@ impl LogUnderSettings {
         let cleaned = of_log.clean_out(&mut log)?;
         report_cleaning(&log, &cleaned, quiet);
         report_requests(&log.name, &cleaned, of_log.reading.unit, quiet);
+        report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors), quiet);
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));

@@ -182,8 +182,12 @@ impl Options {
 
     /// The predictors of the run and of its baseline that start a program.
     pub fn programs(&self) -> impl Iterator<Item = &Spec> {
-        let predictors = std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor));
-        predictors.filter(|spec| predict::catalog::program(spec).is_some())
+        self.predictors().filter(|spec| predict::catalog::program(spec).is_some())
+    }
+
+    /// The predictors of the run and of its baseline.
+    pub fn predictors(&self) -> impl Iterator<Item = &Spec> {
+        std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor))
     }
 
     /// The scheduler, the predictor and the options of the engine.

@@ -16,6 +16,9 @@ pub enum Placement {
     Pack,
     /// The emptiest.
     Spread,
+    /// As [`Placement::Pack`], but the GPUs of a job that does not ask for a number of nodes are never divided without need: those
+    /// that one node could hold are on one, and more are on nodes that are all its own, with the rest on the emptiest node.
+    Consolidate,
 }
 
 /// The position of a node among those that can be taken: the smallest comes first. One number is compared faster than several.
@@ -29,7 +32,7 @@ impl Placement {
         let field = |value: u64, bits: u32| {
             let most = (1u64 << bits) - 1;
             let value = value.min(most);
-            u128::from(if self == Placement::Pack { value } else { most - value })
+            u128::from(if self == Placement::Spread { most - value } else { value })
         };
         let fullness = field(free.gpus.into(), GPUS) << CPUS | field(free.cpus.into(), CPUS);
         let rank = u128::from(!is_preferred) << (GPUS + CPUS) | fullness;
@@ -148,7 +151,7 @@ impl NodeShape {
     }
 
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
-    pub fn fits(&self, at: usize, cluster: &Cluster, free: &[Resources]) -> bool {
+    pub fn fits(&self, at: usize, placement: Placement, cluster: &Cluster, free: &[Resources]) -> bool {
         let place = &self.places[at];
         if self.is_divisible() {
             let mut left = u64::from(self.cpus);
@@ -168,7 +171,7 @@ impl NodeShape {
                 all >= self.nodes && large >= larger
             });
         }
-        self.place(at, Placement::Pack, cluster, free, |_| false).is_some()
+        self.place(at, placement, cluster, free, |_| false).is_some()
     }
 
     /// The nodes of the job in one of its partitions. None if it does not fit. Nodes that are preferred come first.
@@ -181,9 +184,11 @@ impl NodeShape {
         is_preferred: impl Fn(u32) -> bool,
     ) -> Option<NodeGrant> {
         let place = &self.places[at];
-        let rank = |node: u32| placement.rank(is_preferred(node), &free[node as usize], node);
+        let rank_by = |by: Placement, node: u32| by.rank(is_preferred(node), &free[node as usize], node);
+        let rank = |node: u32| rank_by(placement, node);
         let mut grant = match self.nodes {
             0 if self.gpus == 0 => self.place_cpus(place, cluster, free, rank)?,
+            0 if placement == Placement::Consolidate => self.place_consolidated(place, cluster, free, rank_by)?,
             0 => self.place_gpus(place, cluster, free, rank)?,
             nodes => self.place_on(nodes, place, cluster, free, rank)?,
         };
@@ -297,6 +302,33 @@ impl NodeShape {
             });
             let (room, node) = best?;
             let count = room.min(rest);
+            grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
+            before += count;
+        }
+        Some(grant)
+    }
+
+    /// GPUs with their CPUs on one node, or, if no node has so many, on nodes with all their GPUs free, with the rest on the
+    /// emptiest of the others.
+    fn place_consolidated(
+        &self,
+        place: &ShapePlace,
+        cluster: &Cluster,
+        free: &[Resources],
+        rank: impl Fn(Placement, u32) -> NodeRank,
+    ) -> Option<NodeGrant> {
+        let parts = Parts::of(self);
+        let gpus_of = |node: &u32| cluster.nodes[*node as usize].gpus;
+        let largest = place.nodes.nodes.iter().map(gpus_of).max().filter(|gpus| *gpus > 0)?;
+        let by = if parts.count <= largest { Placement::Pack } else { Placement::Spread };
+        let mut grant = NodeGrant::new();
+        let mut before = 0;
+        while before < parts.count {
+            let count = (parts.count - before).min(largest);
+            let others = place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
+            let with_room =
+                others.filter(|&&node| self.room(place, cluster, &free[node as usize], node, parts, before) >= count);
+            let node = *with_room.min_by_key(|&&node| rank(by, node))?;
             grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
             before += count;
         }

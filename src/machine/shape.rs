@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::cluster::Cluster;
 use super::constraint::Constraint;
 use super::nodes::{NodeShare, Resources};
+use super::placement::Placement;
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 
 /// A request on a cluster.
@@ -299,7 +300,7 @@ impl NodeLists {
             place.kind = *self.kinds.entry(kind).or_insert(next);
             shape.places.push(place);
             let last = shape.places.len() - 1;
-            if !shape.fits(last, cluster, &idle) {
+            if !shape.fits(last, Placement::Pack, cluster, &idle) {
                 shape.places.pop();
             }
         }

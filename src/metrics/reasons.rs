@@ -11,7 +11,7 @@ use super::column::ListedColumn;
 use super::measure::Measure;
 use crate::engine::{Arrival, End, Observer, Preemption, Start};
 use crate::job::JobId;
-use crate::machine::{Cluster, Node, NodeShape, Nodes, Resources};
+use crate::machine::{Cluster, Node, NodeShape, Nodes, Placement, Resources};
 use crate::schedule::View;
 use crate::time::{HOUR, Time};
 use crate::trace::Workload;
@@ -205,7 +205,7 @@ impl KnownReasons {
 
     fn find(&mut self, shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
         let places = 0..shape.places.len();
-        if places.clone().any(|at| shape.fits(at, cluster, free)) {
+        if places.clone().any(|at| shape.fits(at, Placement::Pack, cluster, free)) {
             return WaitReason::Behind;
         }
         let mut would_fit = |want: &WaitReason| {
@@ -213,7 +213,7 @@ impl KnownReasons {
                 let is_whole = shape.places[at].whole;
                 let plenty = &mut self.plenty[*want as usize][usize::from(is_whole)];
                 let plenty = plenty.get_or_insert_with(|| with_plenty(cluster, free, *want, is_whole));
-                shape.fits(at, cluster, plenty)
+                shape.fits(at, Placement::Pack, cluster, plenty)
             })
         };
         let wants = [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus];

@@ -2,11 +2,14 @@
 //!
 //! A program of another crate can add its own with [`extend`], before it parses the first spec.
 
+use std::sync::Arc;
+
 use super::constant::{self, Constant};
 use super::downey::{self, DowneyPredictor};
 use super::estimate::{self, Estimate};
 use super::exec::{self, Exec};
 use super::gibbons::{self, Gibbons};
+use super::given::{self, Given, GivenTable};
 use super::kin::{self, Kin};
 use super::learned::{self, LearnedPredictor};
 use super::perfect::{self, Perfect};
@@ -36,6 +39,7 @@ const CATALOG: &[Entry] = &[
     (&downey::FORM, |spec| Box::new(DowneyPredictor::new(spec))),
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
     (&learned::FORM, |spec| Box::new(LearnedPredictor::new(spec))),
+    (&given::FORM, |spec| Box::new(Given::new(spec))),
     (&exec::FORM, |spec| Box::new(Exec::new(spec))),
 ];
 
@@ -62,16 +66,26 @@ pub const DEFAULT: &str = kin::FORM.name;
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
 ///
 /// # Errors
-/// If the name, a key or a value is unknown, the file of templates cannot be read, or `exec` has no command.
+/// If the name, a key or a value is unknown, the file of templates cannot be read, `exec` has no command, or the table of `given` cannot be
+/// read.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     let spec = PREDICTORS.parse(&with_file_read(text)?)?;
-    program(&spec).map_or(Ok(()), |_| exec::check(&spec))?;
+    match spec.name() {
+        name if name == exec::FORM.name => exec::check(&spec)?,
+        name if name == given::FORM.name => given::check(&spec)?,
+        _ => {}
+    }
     Ok(spec)
 }
 
 /// The command of the program that a predictor starts. None for a predictor that starts none.
 pub fn program(spec: &Spec) -> Option<&str> {
     (spec.name() == exec::FORM.name).then(|| spec.text("command"))
+}
+
+/// The table of predictions that a predictor reads. None for a predictor that reads none.
+pub fn table(spec: &Spec) -> Option<Arc<GivenTable>> {
+    (spec.name() == given::FORM.name).then(|| GivenTable::of(spec).ok())?
 }
 
 /// A hash that tells versions of the program of a predictor apart: of the files that its command names, and of the version
@@ -105,8 +119,8 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_its_key_accepts_and_prints_the_same() {
-        // A program is required.
-        for form in forms().into_iter().filter(|form| form.name != "exec") {
+        // A program or a table is required.
+        for form in forms().into_iter().filter(|form| !["exec", "given"].contains(&form.name)) {
             for key in form.keys {
                 let text = format!("{}:{}={}", form.name, key.name, key.default);
                 let spec = parse(&text).unwrap_or_else(|error| panic!("{error}"));

@@ -46,6 +46,7 @@ mod downey;
 mod estimate;
 mod exec;
 mod gibbons;
+mod given;
 mod kin;
 mod learned;
 pub mod metric;
@@ -58,6 +59,7 @@ mod smith;
 
 pub use board::{Board, BoardKeeper, InLog, InvalidPrediction, InvalidReason, Stage};
 pub(crate) use board::{Change, Entry, Fault};
+pub use given::GivenTable;
 pub use predict_at_start::PredictAtStart;
 pub use predictor::{Oracle, Predictor, RunFacts};
 pub use smith::{category, template_file, templates};

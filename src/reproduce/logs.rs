@@ -7,18 +7,18 @@ use crate::experiment::{OptionForm, Options};
 use crate::runs::PlannedRun;
 use crate::trace::{Log, ReadOptions, Source, TraceError, Workload, read};
 
-/// A log of the Parallel Workloads Archive.
+/// A log of the Parallel Workloads Archive, or of a GPU cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveLog {
     /// The name in figures and messages: `SDSC-BLUE`.
     pub name: &'static str,
     /// The first part of the names of its files, without the version: `SDSC-BLUE-2000`.
     pub prefix: &'static str,
-    /// The people who provided it, as its header says.
+    /// The people who provided it, as its header says. Empty for a log that is not of the archive.
     pub thanks: &'static str,
 }
 
-const fn log(name: &'static str, prefix: &'static str, thanks: &'static str) -> ArchiveLog {
+pub(super) const fn log(name: &'static str, prefix: &'static str, thanks: &'static str) -> ArchiveLog {
     ArchiveLog { name, prefix, thanks }
 }
 
@@ -36,6 +36,17 @@ pub(super) const SDSC_DS: ArchiveLog = log("SDSC-DS", "SDSC-DS-2004", "Victor Ha
 pub(super) const SDSC_PAR_96: ArchiveLog = log("SDSC-Par-96", "SDSC-Par-1996", "Reagan Moore and Allen Downey");
 pub(super) const SDSC_SP2: ArchiveLog = log("SDSC-SP2", "SDSC-SP2-1998", "Victor Hazlewood");
 pub(super) const THUNDER: ArchiveLog = log("Thunder", "LLNL-Thunder-2007", "Moe Jette");
+
+const HELIOS_DATA: &str = "The logs of GPU clusters are from HeliosData (CC-BY-4.0) and, for Philly, from Microsoft: Q. Hu, P. Sun, \
+    S. Yan, Y. Wen and T. Zhang, \"Characterization and Prediction of Deep Learning Workloads in Large-Scale GPU Datacenters\", \
+    SC 2021; M. Jeon and others, \"Analysis of Large-Scale Multi-Tenant GPU Clusters\", USENIX ATC 2019";
+
+impl ArchiveLog {
+    /// Whether it is a log of the Parallel Workloads Archive.
+    pub fn is_of_archive(&self) -> bool {
+        !self.thanks.is_empty()
+    }
+}
 
 /// A log of the archive with the file that holds it.
 #[derive(Clone, Debug)]
@@ -83,7 +94,7 @@ pub(super) fn grid_cell(file: &Path, options: &[(&str, &str)], replication: u32)
 /// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log
 /// the last by name is taken, so a cleaned one before a raw one of the same version.
 pub fn find_logs(folder: &Path, wanted: &[ArchiveLog]) -> io::Result<(Vec<FoundLog>, Vec<ArchiveLog>)> {
-    let files = logs_in(folder)?;
+    let files = [logs_in(folder)?, tables_in(folder)?].concat();
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for &log in wanted {
         match files.iter().rfind(|file| is_of(file, &log)) {
@@ -110,21 +121,50 @@ fn logs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The logs of GPU clusters in a folder and in the folders in it, in the order of their names.
+fn tables_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.push(path.join(CLUSTER_LOG)),
+            false => files.push(path),
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|end| end == "csv") && file.is_file());
+    files.sort();
+    Ok(files)
+}
+
+/// The name that the log of each cluster of Helios has, in a folder with the name of the cluster.
+const CLUSTER_LOG: &str = "cluster_log.csv";
+
 fn name_of(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn is_of(file: &Path, log: &ArchiveLog) -> bool {
-    name_of(file).starts_with(log.prefix)
+    match (name_of(file), file.parent()) {
+        (name, Some(folder)) if name == CLUSTER_LOG => format!("{}/{name}", name_of(folder)).starts_with(log.prefix),
+        (name, _) => name.starts_with(log.prefix),
+    }
 }
 
 /// The citation and the acknowledgements that the archive asks for.
 pub fn acknowledgements(logs: &[FoundLog]) -> String {
+    let (archive, others): (Vec<_>, Vec<_>) = logs.iter().partition(|found| found.log.is_of_archive());
+    if archive.is_empty() {
+        return if others.is_empty() { String::new() } else { HELIOS_DATA.to_string() };
+    }
     let mut text = "The logs are from the Parallel Workloads Archive: D. G. Feitelson, D. Tsafrir and D. Krakov, \
         \"Experience with using the Parallel Workloads Archive\", J. Parallel Distrib. Comput. 74(10), 2014. Thanks to"
         .to_string();
-    for (at, found) in logs.iter().enumerate() {
+    for (at, found) in archive.iter().enumerate() {
         text.push_str(&format!("{} {} ({})", if at == 0 { "" } else { "," }, found.log.thanks, found.log.name));
+    }
+    if !others.is_empty() {
+        text.push_str(". ");
+        text.push_str(HELIOS_DATA);
     }
     text
 }

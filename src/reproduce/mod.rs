@@ -10,6 +10,7 @@ mod downey;
 mod downey_tables;
 mod figure;
 mod gaussier;
+mod helios;
 mod kept;
 mod kumar_meta;
 mod kumar_wait;
@@ -31,6 +32,7 @@ pub use tables::{count_agreements, write_figures, write_overview};
 
 pub use downey::DOWNEY;
 pub use gaussier::GAUSSIER;
+pub use helios::{HELIOS, helios_waits};
 pub use kumar_meta::KUMAR_META;
 pub use kumar_wait::KUMAR_WAIT;
 pub use orders::ORDERS;
@@ -40,4 +42,5 @@ pub use talby::TALBY;
 pub use tsafrir::TSAFRIR;
 
 /// Every study, in the order of the papers.
-pub const STUDIES: [Study; 9] = [TALBY, SMITH, TSAFRIR, DOWNEY, KUMAR_WAIT, KUMAR_META, GAUSSIER, ORDERS, OURS];
+pub const STUDIES: [Study; 10] =
+    [TALBY, SMITH, TSAFRIR, DOWNEY, KUMAR_WAIT, KUMAR_META, GAUSSIER, ORDERS, HELIOS, OURS];

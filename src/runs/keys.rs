@@ -8,7 +8,7 @@ use twox_hash::XxHash3_128;
 use super::plan::{PlannedRun, RunPlan};
 use super::store::{LogState, RunKey, Store};
 use crate::parallel;
-use crate::predict::catalog::digest_of_program;
+use crate::predict::catalog::{digest_of_program, table};
 use crate::spec::Spec;
 use crate::trace::{Source, demo, digest};
 
@@ -77,6 +77,9 @@ impl Keys {
             // The options have its command; this is what the command does not say.
             for spec in run.options.programs() {
                 let _ = write!(text, "\nprogram {:032x}", programs.get(&spec.in_full())?.as_ref().ok()?);
+            }
+            for table in run.options.predictors().filter_map(table) {
+                let _ = write!(text, "\ntable {:032x}", table.digest);
             }
             Some(XxHash3_128::oneshot(text.as_bytes()))
         };

@@ -107,9 +107,10 @@ const STARVE: Key = Key {
 /// Has an effect on nodes only.
 pub(super) const PLACEMENT: Key = Key {
     name: "placement",
-    kind: Kind::Choice(&["pack", "spread"]),
+    kind: Kind::Choice(&["pack", "spread", "consolidate"]),
     default: "pack",
-    about: "with --machine: the nodes that are taken first, the fullest (pack) or the emptiest (spread)",
+    about: "with --machine: the nodes that are taken first, the fullest (pack) or the emptiest (spread); consolidate: the fullest, \
+            and the GPUs of a job are on as few nodes as could hold them",
 };
 
 pub const EASY: Form = Form {
@@ -161,6 +162,7 @@ impl Rules {
 pub(super) fn placement(spec: &Spec) -> Placement {
     match spec.text(PLACEMENT.name) {
         "spread" => Placement::Spread,
+        "consolidate" => Placement::Consolidate,
         _ => Placement::Pack,
     }
 }

@@ -7,6 +7,8 @@ use crate::time::{DAY, FOREVER, HOUR, Seconds};
 /// A unit of the numbers in a column of times or durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
+    /// Millionths of a second.
+    Microseconds,
     /// Thousandths of a second.
     Milliseconds,
     /// The unit of a column if nothing else is said.
@@ -20,7 +22,8 @@ pub enum TimeUnit {
 }
 
 /// All units: as written, in words, and in seconds.
-const UNITS: [(TimeUnit, &str, &str, f64); 5] = [
+const UNITS: [(TimeUnit, &str, &str, f64); 6] = [
+    (TimeUnit::Microseconds, "us", "microseconds", 0.000_001),
     (TimeUnit::Milliseconds, "ms", "milliseconds", 0.001),
     (TimeUnit::Seconds, "s", "seconds", 1.0),
     (TimeUnit::Minutes, "min", "minutes", 60.0),
@@ -29,7 +32,7 @@ const UNITS: [(TimeUnit, &str, &str, f64); 5] = [
 ];
 
 impl TimeUnit {
-    /// Reads a unit as written: `ms`, `s`, `min`, `h` or `d`.
+    /// Reads a unit as written: `us`, `ms`, `s`, `min`, `h` or `d`.
     pub fn parse(text: &str) -> Option<TimeUnit> {
         UNITS.iter().find(|(_, written, ..)| *written == text).map(|(unit, ..)| *unit)
     }

@@ -23,6 +23,7 @@ mod fuzz;
 mod gate;
 mod golden;
 #[cfg(unix)]
+mod helios;
 mod help;
 mod html;
 mod invariants;

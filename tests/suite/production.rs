@@ -18,7 +18,8 @@ const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
 /// All predictors that can be used, with the keys that use other events or other orders.
 fn predictors() -> Vec<String> {
-    let is_used = |name: &&str| *name != "exec" && !catalog::is_oracle(&catalog::parse(name).unwrap());
+    let is_used =
+        |name: &&str| !["exec", "given"].contains(name) && !catalog::is_oracle(&catalog::parse(name).unwrap());
     let names = catalog::forms().into_iter().map(|form| form.name).filter(is_used);
     let keys = [
         "ruh:propagate=on,running=on",

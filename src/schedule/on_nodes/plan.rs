@@ -118,7 +118,7 @@ enum Outlook {
 
 impl NodePlan {
     pub fn new(placement: Placement) -> NodePlan {
-        NodePlan { placement, ..NodePlan::default() }
+        NodePlan { placement, rooms: Rooms::new(placement), ..NodePlan::default() }
     }
 
     /// Begins a plan without reservations.
@@ -347,7 +347,7 @@ impl NodePlan {
         let mut left = free.to_vec();
         let active = self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(start));
         active.for_each(|(_, grant)| take(&mut left, grant));
-        if !job.shape(nodes).fits(job.at, nodes.cluster(), &left) {
+        if !job.shape(nodes).fits(job.at, self.placement, nodes.cluster(), &left) {
             return None;
         }
         let from = self.in_time.partition_point(|&at| self.planned[at].start <= start);
@@ -428,7 +428,7 @@ impl NodePlan {
             }
             placed.iter().filter(|other| other.end > start).for_each(|other| take(&mut free, &other.grant));
             if placed.len() + 1 == count && tried.is_some() {
-                if !shape.fits(asked.at, cluster, &free) {
+                if !shape.fits(asked.at, self.placement, cluster, &free) {
                     return None;
                 }
                 break;

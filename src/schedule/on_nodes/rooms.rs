@@ -1,11 +1,12 @@
 //! For which jobs there is room on the free nodes. It is kept for each kind of job, and changes with the nodes that change.
 
-use crate::machine::{NodeShape, NodeShare, Nodes, Resources};
+use crate::machine::{NodeShape, NodeShare, Nodes, Placement, Resources};
 use crate::request::RequestId;
 
 /// What is free, and what is known of the room for jobs there.
 #[derive(Default)]
 pub(super) struct Rooms {
+    placement: Placement,
     free: Vec<Resources>,
     by_kind: Vec<KindRoom>,
     /// The nodes on which something has changed, one after the other.
@@ -28,6 +29,10 @@ struct KindRoom {
 const MOST_CHANGES: usize = 1 << 16;
 
 impl Rooms {
+    pub fn new(placement: Placement) -> Rooms {
+        Rooms { placement, ..Rooms::default() }
+    }
+
     /// What is free now, by node.
     pub fn free(&self) -> &[Resources] {
         &self.free
@@ -86,7 +91,7 @@ impl Rooms {
     /// Whether a job can be placed now in one of its places.
     pub fn fits(&mut self, shape: &NodeShape, at: usize, nodes: &Nodes) -> bool {
         self.cpus(shape, at, nodes) >= shape.cpus.into()
-            && (shape.is_divisible() || shape.fits(at, nodes.cluster(), &self.free))
+            && (shape.is_divisible() || shape.fits(at, self.placement, nodes.cluster(), &self.free))
     }
 
     /// Whether a job fits nowhere now, so that it need not be tried.

@@ -68,11 +68,16 @@ fn columns(wanted: &CsvColumns, first: &[u8]) -> Result<TableColumns<{ ROLES.len
     Err(format!("there is no column '{missing}'; its first line names the columns {}", names.join(", ")))
 }
 
+/// Whether a line outside a row is empty or a comment.
+fn is_no_row(line: &[u8]) -> bool {
+    line.is_empty() || line[0] == b'#'
+}
+
 fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceError> {
     let name = raw.name().to_string();
     let wanted = collector.format.columns.clone().expect("a table has columns");
     let mut lines = raw.head().split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let Some(first) = lines.find(|line| !line.is_empty()) else { return Ok(()) };
+    let Some(first) = lines.find(|line| !is_no_row(line)) else { return Ok(()) };
     let columns = columns(&wanted, first).map_err(|why| TraceError::unusable(&name, why))?;
     let (delimiter, count) = (columns.delimiter, columns.count());
     collector.conditions.needs_ids = wanted.has_dependencies();
@@ -90,7 +95,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
         let delimiters = |line: &[u8]| memchr::memchr_iter(delimiter, line).count();
         if row.is_open() {
             row.text.push(b'\n');
-        } else if line.is_empty() {
+        } else if is_no_row(line) {
             continue;
         } else {
             (row, number) = (row.cleared(), raw.number());

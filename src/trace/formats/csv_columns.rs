@@ -107,6 +107,8 @@ impl CsvColumns {
         for (one, other) in [("submit", ""), ("start", "wait"), ("run", "end"), ("procs", "")] {
             match (has(one), has(other)) {
                 (false, false) if other.is_empty() => return Err(format!("{one} is missing; {FORM}")),
+                // Logs of GPU clusters often have no waits. The schedule of the log is then not known.
+                (false, false) if one == "start" && has("run") => {}
                 (false, false) => return Err(format!("{one} or {other} is missing; {FORM}")),
                 (true, true) => return Err(format!("{one} and {other} are both given; {FORM}")),
                 _ => {}
@@ -127,7 +129,7 @@ impl CsvColumns {
 }
 
 const FORM: &str = "the form is csv:submit=COLUMN,start=COLUMN,run=COLUMN,procs=COLUMN, with wait= instead of start=, \
-                    end= instead of run=, and estimate=, user=, group=, executable=, queue=, partition=, status=, id= if \
+                    or neither if waits are not known, end= instead of run=, and estimate=, user=, group=, executable=, queue=, partition=, status=, id= if \
                     the table has them; `sim help logs` has the columns of what jobs ask for and wait for";
 
 /// The parts between commas that are not within braces.
@@ -250,6 +252,7 @@ mod tests {
             "submit=a,start=b,run=c,procs=d",
             "submit=a,start=b,run=c,procs=d,partition=p{x:y},id=i,nodes=n,memory=m,gpus=g,qos=q,account=a",
             "submit=a,wait=b c,end=d,procs=e,estimate=f,user=g{0.0:-1},status=s{Pass:1,Failed:0,Killed:5},id=i",
+            "submit=a{us},run=b,procs=c",
             "submit=a{ms},wait=b{h},run=c{min,none:-1},procs=d,estimate=e{s}",
             "submit=a,start=b,run=c,procs=d,id=i,after=x,begin=y{ms},hold=z,array=v,array_limit=w",
         ] {
@@ -258,11 +261,12 @@ mod tests {
         for (text, message) in [
             ("", "'' is not KEY=COLUMN"),
             ("submit=a,wait=b,run=c", "procs is missing"),
+            ("submit=a,end=b,procs=c", "start or wait is missing"),
             ("submit=a,wait=b,start=b,run=c,procs=d", "start and wait are both given"),
             ("submit=a,submit=b", "given twice"),
             ("time=a", "no key 'time'; the keys are submit, start"),
             ("status=a{Pass:1", "not closed"),
-            ("status=a{Pass}", "'Pass' is not WORD:VALUE or a unit (ms, s, min, h, d)"),
+            ("status=a{Pass}", "'Pass' is not WORD:VALUE or a unit (us, ms, s, min, h, d)"),
             ("procs=a{min}", "procs is not a time or a duration"),
             ("submit=a,start=b,run=c,procs=d,after=e", "after= is given without id="),
             ("submit=a,start=b,run=c,procs=d,array_limit=e", "array_limit= is given without array="),

@@ -135,6 +135,8 @@ pub struct Collector<'a> {
     name: String,
     names: NamesRead,
     ids: Vec<Box<[u8]>>,
+    /// The ids of a table if all are whole numbers, in the order of the rows.
+    numbers: Option<Vec<i64>>,
     /// Hashes of the jobs' [`JobRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
     /// 300,000.
     identities: FxHashSet<u64>,
@@ -155,6 +157,7 @@ impl<'a> Collector<'a> {
         on_fault: Option<&'a mut dyn FnMut(LineFault)>,
         progress: &'a mut dyn FnMut(usize),
     ) -> Self {
+        let numbers = (format.name() == "csv").then(Vec::new);
         Collector {
             options,
             log: Log::new(source, options, format.name()),
@@ -166,6 +169,7 @@ impl<'a> Collector<'a> {
             name: String::new(),
             names: NamesRead::default(),
             ids: Vec::new(),
+            numbers,
             identities: FxHashSet::default(),
             identity: Vec::new(),
             on_fault,
@@ -342,6 +346,13 @@ impl<'a> Collector<'a> {
         self.requests.set(self.log.records.len(), job.request);
         self.conditions.add(self.log.records.len(), job.id, job.array);
         self.log.records.push(record);
+        if let Some(numbers) = &mut self.numbers {
+            let number = std::str::from_utf8(job.id).ok().and_then(|id| id.parse().ok()).filter(|number| *number >= 0);
+            match number {
+                Some(number) => numbers.push(number),
+                None => self.numbers = None,
+            }
+        }
         if self.options.keep_names {
             self.ids.push(job.id.into());
         }
@@ -429,8 +440,10 @@ impl<'a> Collector<'a> {
         *requests = std::mem::take(&mut self.requests).finish(records, Some(|record| record.number as usize));
         let read = std::mem::take(&mut self.conditions);
         *conditions = Arc::new(read.finish(records, Some(|record| record.number as usize)));
+        // A table's own numbers stay, so that other tables can name its jobs.
+        let own = self.numbers.take().filter(|numbers| are_different(numbers));
         for (record, number) in records.iter_mut().zip(1..) {
-            record.number = number;
+            record.number = own.as_ref().map_or(number, |own| own[record.number as usize]);
             record.submit -= start;
         }
         let names = std::mem::take(&mut self.names);
@@ -447,4 +460,9 @@ impl<'a> Collector<'a> {
             }
         }
     }
+}
+fn are_different(numbers: &[i64]) -> bool {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|one, next| one < next)
 }

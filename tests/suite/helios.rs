@@ -1,0 +1,164 @@
+//! GPU clusters: the authors' simulator of Helios job by job, placement on as few nodes as possible, and predictions of a table.
+
+use std::path::{Path, PathBuf};
+
+use shadowtime::reproduce::{HELIOS, find_logs, helios_waits};
+
+use crate::support::{Folder, real_logs, sim, sim_ok};
+
+fn files() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/helios")
+}
+
+/// Compares the waits of every job with those that the policy classes of the artifact of Helios gave (FirstInFirstOut,
+/// ShortestJobFirst, QuasiShortestServiceFirst, placement `consolidate`, 8 GPUs a node, LightGBM's raw predictions). They were run on
+/// the same jobs in order of submission, durations in whole seconds, without its recorders of time series.
+fn assert_waits(folder: &Path, file: &str, count: usize) {
+    let (found, _) = find_logs(folder, &HELIOS.logs[..1]).unwrap();
+    let ours = helios_waits(&found[0]).unwrap();
+    let text = std::fs::read_to_string(files().join(file)).unwrap();
+    let theirs: Vec<Vec<i64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|number| number.parse().unwrap()).collect()).collect();
+    assert_eq!((ours.len(), theirs.len()), (count, count));
+    for row in theirs {
+        let (_, waits) = ours.iter().find(|(job, _)| *job == row[0]).unwrap();
+        assert_eq!(waits[..], row[1..], "job {}", row[0]);
+    }
+}
+
+#[test]
+fn every_job_waits_as_in_the_simulator_of_helios() {
+    assert_waits(&files(), "waits_of_part.csv", 800);
+}
+
+#[test]
+fn every_job_of_the_whole_part_of_venus_waits_as_in_the_simulator_of_helios() {
+    let Some(logs) = real_logs("every_job_of_the_whole_part_of_venus_waits_as_in_the_simulator_of_helios") else {
+        return;
+    };
+    assert_waits(&logs.join("nodes/helios"), "waits.csv", 1867);
+}
+
+#[test]
+fn the_study_has_the_published_figures() {
+    let out =
+        sim_ok(&["reproduce", "helios", "--logs", files().to_str().unwrap(), "--replications", "1", "--format", "csv"]);
+    let wait = |row: &str, column: &str| -> f64 {
+        let line = out.lines().find(|line| {
+            line.contains("mean wait, s, Venus, 2 clusters") && line.contains(row) && line.contains(column)
+        });
+        let cells: Vec<_> = line.unwrap_or_else(|| panic!("{row}, {column}: {out}")).rsplit(',').collect();
+        // Published, measured and the two ends of the interval are before the note.
+        cells[3].parse().unwrap()
+    };
+    // The means of the authors' classes on this part, beside the figures of the golden file.
+    assert!((wait("FIFO", "authors") - 3846.44375).abs() < 0.01);
+    assert!((wait("QSSF", "authors") - 261.8075).abs() < 0.01);
+    // The order of arrival with any scheduler that blocks is FIFO.
+    assert!((wait("arrival order", "blocking") - 3846.44375).abs() < 0.01);
+    assert!(wait("arrival order", "EASY") < 300.0);
+}
+
+#[test]
+fn a_folder_without_these_logs_or_their_clusters_says_what_is_missing() {
+    let folder = Folder::new();
+    let study = || sim(&["reproduce", "helios", "--logs", folder.path("").to_str().unwrap()]);
+    let failed = study();
+    assert!(failed.code == 2 && failed.err.contains("none of the logs of the study is in"), "{}", failed.err);
+    std::fs::copy(files().join("helios_venus_2vc_part.csv"), folder.path("helios_venus_2vc_part.csv")).unwrap();
+    let failed = study();
+    assert!(failed.code != 0 && failed.err.contains("there is no Venus_vc_config.csv"), "{}", failed.err);
+}
+
+/// Seven jobs on three nodes of 8 GPUs, by the rules of the artifact: worked by hand.
+#[test]
+fn gpus_are_on_as_few_nodes_as_could_hold_them() {
+    let folder = Folder::new();
+    let machine =
+        "[[nodes]]\nname = \"n[1-3]\"\ncpus = 8\ngpus = 8\n\n[[partitions]]\nname = \"p\"\nnodes = \"n[1-3]\"\n";
+    let machine = folder.write("machine.toml", machine);
+    // 5 GPUs go to n1. 3 go to n1 too, the fullest that holds them. 2 go to n2. 12 need one node that is free, n3, and 4 on the
+    // emptiest of the others, n2, which then has 2 left. 4 fit nowhere on one node: with `pack` they would be divided.
+    let log = "id,submit,run,gpus,p\n1,0,100,5,p\n2,1,10,3,p\n3,2,100,2,p\n4,3,20,12,p\n5,20,5,4,p\n";
+    let log = folder.write("log.csv", log);
+    let starts = |placement: &str| -> Vec<i64> {
+        let jobs = folder.text(&format!("{placement}.csv"));
+        let scheduler = format!("fcfs:placement={placement}");
+        let format = "csv:id=id,submit=submit,run=run,procs=gpus,gpus=gpus,partition=p";
+        sim_ok(&[
+            "--trace",
+            &log,
+            "--log-format",
+            format,
+            "--machine",
+            &machine,
+            "--scheduler",
+            &scheduler,
+            "--predictor",
+            "perfect",
+            "--jobs-out",
+            &jobs,
+        ]);
+        let text = std::fs::read_to_string(&jobs).unwrap();
+        let start = text.lines().next().unwrap().split(',').position(|name| name == "start").unwrap();
+        text.lines().skip(1).map(|line| line.split(',').nth(start).unwrap().parse().unwrap()).collect()
+    };
+    // At 20 n1 has 3 GPUs and n2 has 2; at 23 the wide job ends.
+    assert_eq!(starts("consolidate"), [0, 1, 2, 3, 23]);
+    assert_eq!(starts("pack"), [0, 1, 2, 3, 20]);
+}
+
+#[test]
+fn predictions_come_from_a_table() {
+    let folder = Folder::new();
+    let log = folder.write("log.csv", "id,submit,run,procs\n70,0,10,1\n50,5,20,1\n60,6,30,1\n");
+    let table = folder.write("table.csv", "# made by hand\njob,seconds\n70,12.6\n50,-4\n99,1000\n");
+    let format = "csv:id=id,submit=submit,run=run,procs=procs";
+    let run = |predictor: &str| {
+        let jobs = folder.text("jobs.csv");
+        let ran = sim(&[
+            "--trace",
+            &log,
+            "--log-format",
+            format,
+            "--procs",
+            "1",
+            "--predictor",
+            predictor,
+            "--jobs-out",
+            &jobs,
+        ]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("1 job is not in the table of given:"), "{}", ran.err);
+        let text = std::fs::read_to_string(&jobs).unwrap();
+        let column = |name: &str| text.lines().next().unwrap().split(',').position(|other| other == name).unwrap();
+        let (job, prediction) = (column("job"), column("prediction"));
+        let cells = text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        cells.map(|cells| (cells[job].to_string(), cells[prediction].to_string())).collect::<Vec<_>>()
+    };
+    let pair = |job: &str, prediction: &str| (job.to_string(), prediction.to_string());
+    let given = format!("given:file={table},id=job,prediction=seconds");
+    // The largest runtime, in whole hours, is the estimate of all.
+    assert_eq!(run(&given), [pair("70", "13"), pair("50", "1"), pair("60", "3600")]);
+    assert_eq!(run(&format!("{given},missing=median"))[2], pair("60", "13"));
+    for (spec, why) in [
+        ("given".to_string(), "name the table: given:file=predictions.csv"),
+        (format!("given:file={table}"), "there is no column 'job_id'; its first line names the columns job, seconds"),
+        (format!("given:file={},id=id,prediction=procs", folder.text("none.csv")), "none.csv"),
+        (
+            format!("given:file={},id=a,prediction=b", folder.write("twice.csv", "a,b\n1,2\n1,3\n")),
+            "line 3: a second row of job 1",
+        ),
+        (
+            format!("given:file={},id=a,prediction=b", folder.write("word.csv", "a,b\n1,x\n")),
+            "line 2: 'x' is not a number of seconds",
+        ),
+        (
+            format!("given:file={},id=a,prediction=b", folder.write("empty.csv", "a,b\n")),
+            "the table has no predictions",
+        ),
+    ] {
+        let failed = sim(&["--predictor", &spec]);
+        assert!(failed.code == 2 && failed.err.contains(why), "{spec}: {}", failed.err);
+    }
+}
