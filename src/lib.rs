@@ -90,6 +90,7 @@
 //!   `wait/back_test.rs`; its columns: `wait/live_columns.rs`; its page: `wait/live_page.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`].
+//! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in

@@ -40,6 +40,7 @@ macro_rules! page {
 const TOPICS: &[Topic] = &[
     page!("logs", Some("trace"), "your own cluster's log, where to get logs, formats, cleaning, shaping"),
     page!("machines", Some("machine"), "nodes and partitions of a site: slurm.conf, TOML, accounts and limits"),
+    page!("gpus", None, "GPU clusters: from a table of jobs to answers, and whether prediction helps there"),
     page!("formats", None, "every output with its columns, standard output, exit codes"),
     page!("comparisons", None, "several settings, who gains and who pays, groups of jobs, is it chance?"),
     page!("reports", Some("report"), "a comparison as one HTML file with charts"),

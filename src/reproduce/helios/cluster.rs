@@ -11,6 +11,7 @@ use super::super::study::StudyError;
 use crate::experiment::Options;
 use crate::machine::parse_cluster;
 use crate::predict::GivenTable;
+use crate::settings_file::{MOST_OF_TEMPLATES, read_text};
 use crate::time::{DAY, MINUTE, Seconds, Time};
 use crate::trace::{NameKind, PartitionMap, TraceError, Unit, Workload, put_on_cluster, read};
 
@@ -71,11 +72,12 @@ const FIRST_LOOK: [(&str, &str, &str, &str); 5] = [
     ("vcvGl", "QSSF", MODEL_COLUMN, "212"),
     ("vcvGl", NO_PREDICTION, "EASY", "221"),
     ("vcvGl", "the authors' predictions (LightGBM)", CORRELATION, "0.10"),
-    ("vcvGl", LAST_TWO, CORRELATION, "0.68"),
+    ("vcvGl", LAST_TWO, OF_LOGARITHMS, "0.68"),
 ];
 pub(super) const MODEL_COLUMN: &str = "as in the authors' simulator";
 pub(super) const NO_PREDICTION: &str = "arrival order, no prediction";
 const CORRELATION: &str = "correlation of predictions with runtimes";
+const OF_LOGARITHMS: &str = "correlation of their logarithms";
 const LAST_TWO: &str = "mean of the last two jobs of the user and width";
 
 /// What a first look at a virtual cluster found. Empty if it did not look at this.
@@ -181,9 +183,12 @@ impl GpuLog {
             let jobs = || self.workload.jobs.iter().filter(move |job| job.submission.partition == number);
             let mut add = |row: &str, pairs: Vec<(f64, f64)>| {
                 let note = format!("{} jobs", pairs.len());
-                let figure =
-                    Figure::new((CORRELATION, row, name), first_look(name, row, CORRELATION), correlation(&pairs));
-                figures.push(figure.noted(&note));
+                let logarithms: Vec<_> =
+                    pairs.iter().map(|(one, other)| (one.max(1.0).ln(), other.max(1.0).ln())).collect();
+                for (table, pairs) in [(CORRELATION, &pairs), (OF_LOGARITHMS, &logarithms)] {
+                    let figure = Figure::new((table, row, name), first_look(name, row, table), correlation(pairs));
+                    figures.push(figure.noted(&note));
+                }
             };
             for given in &self.given {
                 let of_job = |job: &crate::job::Job| Some((given.table.raw(job.number)?, job.runtime as f64));
@@ -246,7 +251,7 @@ fn virtual_clusters(folders: &[PathBuf], cluster: &str) -> Result<BTreeMap<Strin
         )));
     };
     let wrong = |why: String| StudyError::Usage(format!("{}: {why}", file.display()));
-    let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+    let text = read_text(&file, MOST_OF_TEMPLATES).map_err(StudyError::Usage)?;
     let row = |line: &str| {
         let (name, nodes) = line.split_once(',')?;
         Some((name.trim().to_string(), nodes.trim().parse().ok().filter(|nodes| (1..=100_000).contains(nodes))?))
