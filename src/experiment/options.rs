@@ -180,12 +180,6 @@ impl Options {
         std::iter::once(&self.scheduler).chain(self.baseline.as_ref().map(|base| &base.scheduler))
     }
 
-    /// The predictors of the run and of its baseline that start a program.
-    pub fn programs(&self) -> impl Iterator<Item = &Spec> {
-        let predictors = std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor));
-        predictors.filter(|spec| predict::catalog::program(spec).is_some())
-    }
-
     /// The scheduler, the predictor and the options of the engine.
     pub fn setting(&self) -> Setting {
         let engine =

@@ -14,6 +14,7 @@ use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
 use super::smith::{self, Smith, with_file_read};
+use crate::program::check_spec;
 use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
@@ -65,7 +66,7 @@ pub const DEFAULT: &str = kin::FORM.name;
 /// If the name, a key or a value is unknown, the file of templates cannot be read, or `exec` has no command.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     let spec = PREDICTORS.parse(&with_file_read(text)?)?;
-    program(&spec).map_or(Ok(()), |_| exec::check(&spec))?;
+    program(&spec).map_or(Ok(()), |_| check_spec(&spec, &exec::FORM, "predictor"))?;
     Ok(spec)
 }
 

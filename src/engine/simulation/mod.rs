@@ -21,6 +21,10 @@ mod predictions;
 mod preempted;
 mod state;
 
+/// After the last arrival, a policy outside of this process may have this many passes in a row in which nothing runs and no job
+/// starts. A job that still waits then will never start.
+const MOST_IDLE_PASSES: u32 = 10_000;
+
 /// The simulation of one machine.
 ///
 /// A caller submits jobs ([`Simulation::submit`]), advances the clock ([`Simulation::advance_to`]), cancels waiting jobs
@@ -83,6 +87,8 @@ pub struct Simulation<O: Observer = ()> {
     policy_follows_clock: bool,
     /// [`Policy::preempts`].
     preempts: bool,
+    /// Whether there is [`Policy::as_outside`].
+    is_outside: bool,
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
@@ -133,9 +139,11 @@ impl<O: Observer> Simulation<O> {
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
-        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, can_stop: true });
+        let inflate = options.inflate;
+        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, inflate, can_stop: true });
         let policy_follows_clock = policy.value.follows_clock();
         let preempts = policy.value.preempts();
+        let is_outside = policy.value.as_outside().is_some();
         Simulation {
             predictor,
             policy,
@@ -151,6 +159,7 @@ impl<O: Observer> Simulation<O> {
             pass_due: false,
             policy_follows_clock,
             preempts,
+            is_outside,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
@@ -243,9 +252,11 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the policy or the predictor breaks its contract, or jobs still wait after the last event.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
-        while let Some(next) = self.next_event() {
+        let mut idle_passes = 0;
+        while let Some(next) = self.next_event().filter(|_| idle_passes < MOST_IDLE_PASSES) {
             self.settle(next)?;
-            self.pass()?;
+            let is_idle = self.pass()?.is_empty() && self.is_outside && self.ends.next() == NEVER;
+            idle_passes = if is_idle { idle_passes + 1 } else { 0 };
         }
         match self.machine.waiting.first() {
             None => self.check_gate_is_empty(),
@@ -317,6 +328,9 @@ impl<O: Observer> Simulation<O> {
         self.apply_predictions();
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
+        if self.is_outside {
+            self.check_outside()?;
+        }
         if self.preempts {
             self.stop_jobs()?;
         }
@@ -404,6 +418,11 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs, request);
+        if self.is_outside
+            && let Some(outside) = self.policy.value.as_outside()
+        {
+            outside.on_job(id, InLog { number, request });
+        }
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
@@ -437,6 +456,14 @@ impl<O: Observer> Simulation<O> {
 
     fn place(&self, id: JobId) -> usize {
         self.board.place(id).expect("a job in the system")
+    }
+
+    /// The error of a policy outside of this process, if it has failed in the last pass.
+    fn check_outside(&mut self) -> Result<(), EngineError> {
+        match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
+            None => Ok(()),
+            Some(why) => Err(EngineError::PolicyFailed { scheduler: self.policy.name.clone(), why }),
+        }
     }
 
     fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {
