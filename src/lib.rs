@@ -62,6 +62,8 @@
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; one that schedules: `schedule/exec/protocol.rs`
 //!   and `schedule/exec/news.rs`, what it may answer: `schedule/exec/turn.rs`; how programs are started and ended: `program/`.
+//! - What an episode is that a caller of `sim` plays (`exec:command=-`), and how it begins: `experiment/episodes.rs`; the
+//!   conversation: `cli/simulate/caller.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,

@@ -87,6 +87,11 @@ impl LiveSite {
         self.simulation.next_event()
     }
 
+    /// Whether its jobs will never start, if no other comes: see [`Simulation::is_stuck`].
+    pub fn is_stuck(&self) -> bool {
+        self.simulation.is_stuck()
+    }
+
     /// Advances to `now`, which is at most the next event of any site, and handles the ends and missed deadlines of
     /// that instant.
     pub fn settle(&mut self, now: Time) -> Result<(), EngineError> {

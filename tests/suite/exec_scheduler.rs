@@ -386,6 +386,27 @@ fn jobs_that_never_start_are_an_error_with_their_number() {
         let error = failure(&spec);
         assert!(error.contains(message), "{what}: {error}");
     }
+    // A program that wakes for ever does not keep a simulation from its end.
+    let (folder, spec) =
+        answering(r#"echo "$line" >> "$0.lines"; now=${line#*:}; echo "{\"order\":[],\"wake\":$((${now%%,*} + 7))}""#);
+    let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", record(7, 5, 20, 3, 9)));
+    sim_ok(&[&log, "--scheduler", &spec, "--predictor", "estimate", "--baseline", "none"]);
+    assert_eq!(folder.read("mine.sh.lines").lines().count(), 3);
+    // The same on one of several sites.
+    let (folder, spec) = answering(r#"now=${line#*:}; echo "{\"wake\":$((${now%%,*} + 7))}""#);
+    let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", record(7, 5, 8, 3, 9)));
+    let Ran { code, err, .. } = sim(&[
+        "meta",
+        "--site",
+        &format!("A={log}"),
+        "--site",
+        &format!("B={log}"),
+        "--scheduler",
+        &spec,
+        "--policy",
+        "static",
+    ]);
+    assert!(code == 1 && err.contains("never starts job"), "{err}");
     // A program may wait for long, and start then.
     let (_folder, spec) = answering(
         r#"now=${line#*:}; now=${now%%,*}
@@ -539,6 +560,57 @@ child.stdin.close()
 assert child.wait() == 0
 json.dump({"rows": rows, "waits": kept}, open(waits, "w"))
 "#;
+
+/// A caller that leaves everything to the order of arrival, and prints what the ends say.
+const ORDERING_CALLER: &str = r#"
+import json, subprocess, sys
+child = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+episodes = json.loads(sys.argv[1])
+child.stdout.readline()
+answer = {"name": "x", "episode": episodes.pop(0)}
+while True:
+    child.stdin.write(json.dumps(answer) + "\n")
+    child.stdin.flush()
+    line = json.loads(child.stdout.readline())
+    if "pass" in line:
+        answer = {"order": []}
+        continue
+    print(json.dumps(line["end"]))
+    if not episodes:
+        break
+    answer = {"episode": episodes.pop(0)}
+child.stdin.close()
+sys.exit(child.wait())
+"#;
+
+#[test]
+fn a_warm_episode_on_nodes_goes_on_too() {
+    if !has_python("a_warm_episode_on_nodes_goes_on_too") {
+        return;
+    }
+    let folder = Folder::new();
+    let (log, caller) = (folder.write("demo.swf", demo_text()), folder.write("caller.py", ORDERING_CALLER));
+    let machine = folder.write("eight.toml", "[[nodes]]\nname = 'n[1-16]'\ncpus = 8\n");
+    let whole = plain_waits(&log, &["--first", "1500", "--machine", &machine]);
+    let episodes = r#"[{"first_job":900,"jobs":600,"warm":true},{"first_job":1200,"jobs":300,"warm":true}]"#;
+    let out = folder.text("rows.csv");
+    let arguments = [&caller, episodes, SIM, "-q", &log, "--first", "1500", "--machine", &machine, "--out", &out];
+    let scheduler = ["--scheduler", "exec:command=-", "--predictor", "estimate"];
+    let ran = command("python3").args(arguments).args(scheduler).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8(ran.stdout).unwrap();
+    for (line, from) in said.lines().zip([900, 1200]) {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let own = &whole[from..];
+        let mean = own.iter().map(|(_, wait)| *wait as f64).sum::<f64>() / own.len() as f64;
+        let most = own.iter().map(|(_, wait)| *wait).max().unwrap() as f64;
+        assert_eq!(row["jobs"], own.len());
+        assert!((row["wait_mean"].as_f64().unwrap() - mean).abs() < 0.001, "{row}");
+        assert_eq!(row["wait_max"].as_f64(), Some(most));
+        assert!(most > 0.0);
+    }
+    assert_eq!(said.lines().count(), 2);
+}
 
 /// Plays episodes of a log. Returns what the ends have said, and for each episode the waits of the jobs that started in it.
 fn played(log: &str, episodes: &str, more: &[&str]) -> (Vec<serde_json::Value>, Vec<BTreeMap<i64, i64>>, String) {

@@ -61,7 +61,8 @@ struct SimulateArgs {
     #[command(flatten)]
     names: NamesOption,
     /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
-    /// written is computed again [default: runs are not kept]
+    /// written is computed again [default: runs are not kept]. With --scheduler exec:command=-, the file for one row per
+    /// episode
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -21,9 +21,9 @@ mod predictions;
 mod preempted;
 mod state;
 
-/// After the last arrival, a policy outside of this process may have this many passes in a row in which nothing runs and no job
-/// starts. A job that still waits then will never start.
-const MOST_IDLE_PASSES: u32 = 10_000;
+/// The most wakes in a row in which nothing runs and no job starts: see [`Simulation::is_stuck`]. The pass before the first of them
+/// is that of an arrival or of an end.
+const MOST_IDLE_WAKES: u32 = 10_000;
 
 /// The simulation of one machine.
 ///
@@ -89,6 +89,8 @@ pub struct Simulation<O: Observer = ()> {
     preempts: bool,
     /// Whether there is [`Policy::as_outside`].
     is_outside: bool,
+    /// If so, the number of passes since the last arrival after which nothing runs and in which no job has started.
+    idle_passes: u32,
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
@@ -160,6 +162,7 @@ impl<O: Observer> Simulation<O> {
             policy_follows_clock,
             preempts,
             is_outside,
+            idle_passes: 0,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
@@ -252,11 +255,9 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the policy or the predictor breaks its contract, or jobs still wait after the last event.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
-        let mut idle_passes = 0;
-        while let Some(next) = self.next_event().filter(|_| idle_passes < MOST_IDLE_PASSES) {
+        while let Some(next) = self.next_event().filter(|_| !self.is_stuck()) {
             self.settle(next)?;
-            let is_idle = self.pass()?.is_empty() && self.is_outside && self.ends.next() == NEVER;
-            idle_passes = if is_idle { idle_passes + 1 } else { 0 };
+            self.pass()?;
         }
         match self.machine.waiting.first() {
             None => self.check_gate_is_empty(),
@@ -267,6 +268,13 @@ impl<O: Observer> Simulation<O> {
                 waiting: self.machine.waiting.len(),
             }),
         }
+    }
+
+    /// Whether further passes of a policy outside of this process have no effect if no job is to come: no job is in the system,
+    /// or it has had 10,000 wakes since the last arrival in which no job started though nothing ran.
+    pub fn is_stuck(&self) -> bool {
+        let is_empty = || self.machine.waiting.is_empty() && self.ends.next() == NEVER && self.upcoming.is_empty();
+        self.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
     }
 
     /// The instant of the next event; the present one if a pass is due. None if no events are left.
@@ -329,7 +337,7 @@ impl<O: Observer> Simulation<O> {
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
         if self.is_outside {
-            self.check_outside()?;
+            self.check_outside(started.is_empty())?;
         }
         if self.preempts {
             self.stop_jobs()?;
@@ -422,6 +430,7 @@ impl<O: Observer> Simulation<O> {
             && let Some(outside) = self.policy.value.as_outside()
         {
             outside.on_job(id, InLog { number, request });
+            self.idle_passes = 0;
         }
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
@@ -458,8 +467,10 @@ impl<O: Observer> Simulation<O> {
         self.board.place(id).expect("a job in the system")
     }
 
-    /// The error of a policy outside of this process, if it has failed in the last pass.
-    fn check_outside(&mut self) -> Result<(), EngineError> {
+    /// The error of a policy outside of this process, if it has failed in a pass. Counts the passes without an effect.
+    fn check_outside(&mut self, starts_nothing: bool) -> Result<(), EngineError> {
+        let is_idle = starts_nothing && self.ends.next() == NEVER;
+        self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
         match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
             None => Ok(()),
             Some(why) => Err(EngineError::PolicyFailed { scheduler: self.policy.name.clone(), why }),
