@@ -51,6 +51,15 @@ impl Submission {
     }
 }
 
+/// What the log says of a job that most predictors and schedulers do not read.
+#[derive(Clone, Copy, Debug)]
+pub struct InLog {
+    /// The job's number; -1 if it has none. Numbers may repeat.
+    pub number: i64,
+    /// What the job asks of a machine of nodes.
+    pub request: RequestId,
+}
+
 /// A job of a workload, with its runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {

@@ -5,6 +5,7 @@ use std::io;
 
 use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::compare::CompareError;
+use crate::experiment::ProgramRole;
 use crate::meta::MetaSystemError;
 use crate::production::ProductionError;
 use crate::report::OutputError;
@@ -27,10 +28,10 @@ impl fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 /// Refuses a program that is named in a file, which may be somebody else's. `place` is its file, with a colon and a blank.
-pub fn refuse_program(place: &str, command: Option<&String>) -> Result<(), UsageError> {
-    command.map_or(Ok(()), |command| {
+pub fn refuse_program(place: &str, program: Option<&(ProgramRole, String)>) -> Result<(), UsageError> {
+    program.map_or(Ok(()), |(role, command)| {
         let program = shortened(command);
-        Err(UsageError(format!("{place}a predictor starts the program '{program}'; --allow-exec allows this")))
+        Err(UsageError(format!("{place}a {role} starts the program '{program}'; --allow-exec allows this")))
     })
 }
 

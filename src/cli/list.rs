@@ -38,6 +38,7 @@ pub const COMMAND: CommandForm = CommandForm {
       one object per predictor and per key of a predictor
   sim list predictors --example python
       a complete predictor of your own: save it, change it, run it
+  sim list schedulers --example python
   sim list columns       the columns of all outputs
   sim list columns wait  those of sim wait
   sim list columns runs --format csv --no-header")]
@@ -48,27 +49,34 @@ struct ListArgs {
     /// List the columns of this output only, such as runs, jobs or wait [default: of all outputs]
     #[arg(value_name = "OUTPUT")]
     output: Option<String>,
-    /// Print the source of a predictor of your own instead, in this language; see `sim help predictors`
+    /// Print the source of a predictor or a scheduler of your own instead; see `sim help predictors`, `sim help schedulers`
     #[arg(long, value_enum, value_name = "EXAMPLE")]
-    example: Option<Language>,
+    example: Option<Example>,
     #[command(flatten)]
     print: PrintOptions,
 }
 
-/// The languages of examples.
+/// The examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Language {
-    /// A program for the predictor exec; standard library only
+enum Example {
+    /// A program for exec; standard library only
     Python,
-    /// A crate that adds a predictor to all commands
+    /// A scheduler for exec that only orders the queue, in Python
+    Order,
+    /// A crate that adds a predictor or a scheduler to all commands
     Rust,
 }
 
-impl Language {
-    fn example(self) -> &'static str {
-        match self {
-            Language::Python => include_str!("examples/ruh.py"),
-            Language::Rust => include_str!("examples/half.rs"),
+impl Example {
+    /// Its source for a list. None if there is none.
+    fn source(self, what: Option<What>) -> Option<&'static str> {
+        match (what?, self) {
+            (What::Predictors, Example::Python) => Some(include_str!("examples/ruh.py")),
+            (What::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
+            (What::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
+            (What::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
+            (What::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
+            _ => None,
         }
     }
 }
@@ -109,13 +117,13 @@ pub fn forms(what: What) -> Vec<&'static Form> {
 }
 
 fn execute(args: &ListArgs) -> anyhow::Result<()> {
-    if let Some(language) = args.example {
-        return match args.what {
-            Some(What::Predictors) => Ok(Output::stdout().fill(|out| out.write_all(language.example().as_bytes()))?),
-            _ => {
-                Err(UsageError("--example shows a predictor: sim list predictors --example python".to_string()).into())
-            }
+    if let Some(example) = args.example {
+        let Some(source) = example.source(args.what) else {
+            let message = "there is no such example: sim list predictors --example python|rust, or sim list schedulers \
+                           --example python|order|rust";
+            return Err(UsageError(message.to_string()).into());
         };
+        return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);
     }
     if let (Some(output), what) = (&args.output, args.what)
         && what != Some(What::Columns)

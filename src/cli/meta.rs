@@ -89,7 +89,7 @@ struct MetaArgs {
     #[arg(long, value_name = "POLICY", value_parser = options::checked_specs("policy", DispatchPolicy::parse_spec))]
     #[arg(display_order = 0)]
     policy: Option<String>,
-    /// Allow the programs of `exec` predictors that are named in a file of sites
+    /// Allow the programs of `exec` predictors and schedulers that are named in a file of sites
     #[arg(long, display_order = 0)]
     allow_exec: bool,
     /// The number of days in which the jobs of a scenario arrive

@@ -7,6 +7,10 @@
 //!
 #![doc = concat!("```no_run\n", include_str!("examples/half.rs"), "```")]
 //!
+//! And a scheduler:
+//!
+#![doc = concat!("```no_run\n", include_str!("examples/widest.rs"), "```")]
+//!
 //! Results in the folder of a sweep are identified by the text of the predictor, not by its code. After you have changed
 //! the code of your predictor, use a new folder.
 

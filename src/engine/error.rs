@@ -52,6 +52,13 @@ pub enum EngineError {
         /// The second half of the message.
         why: &'static str,
     },
+    /// The policy cannot decide any more.
+    PolicyFailed {
+        /// The policy's name.
+        scheduler: String,
+        /// The reason, with the instant of the pass.
+        why: String,
+    },
     /// The policy stopped a job that does not run, or that has only just started.
     BadStop {
         /// The policy's name.
@@ -61,7 +68,7 @@ pub enum EngineError {
         /// The instant of the pass.
         time: Time,
     },
-    /// No events are left, but jobs still wait.
+    /// No events are left, or none but passes in which nothing happens, but jobs still wait.
     Starved {
         /// The policy's name.
         scheduler: String,
@@ -119,6 +126,7 @@ impl fmt::Display for EngineError {
             EngineError::BadStart { scheduler, job, time, why } => {
                 write!(f, "scheduler '{scheduler}' started job {job} at time {time}, but {why}")
             }
+            EngineError::PolicyFailed { scheduler, why } => write!(f, "scheduler '{scheduler}': {why}"),
             EngineError::BadStop { scheduler, job, time } => {
                 write!(f, "scheduler '{scheduler}' stopped job {job} at time {time}, which has not run until then")
             }

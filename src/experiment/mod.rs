@@ -3,12 +3,16 @@
 //! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
 //! Many runs are a plan: see [`crate::runs`].
 
+mod episodes;
 mod option_table;
 mod options;
 mod prepare;
 mod run;
+mod used_program;
 mod values;
 
+pub use episodes::{EpisodeRun, Episodes};
 pub use option_table::{OPTIONS, OptionForm, Section, refuse_overruled, what_draws};
 pub use options::Options;
 pub use run::{Setting, simulate, split_pair};
+pub use used_program::{ProgramRole, UsedProgram};

@@ -180,11 +180,6 @@ impl Options {
         std::iter::once(&self.scheduler).chain(self.baseline.as_ref().map(|base| &base.scheduler))
     }
 
-    /// The predictors of the run and of its baseline that start a program.
-    pub fn programs(&self) -> impl Iterator<Item = &Spec> {
-        self.predictors().filter(|spec| predict::catalog::program(spec).is_some())
-    }
-
     /// The predictors of the run and of its baseline.
     pub fn predictors(&self) -> impl Iterator<Item = &Spec> {
         std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor))

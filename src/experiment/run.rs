@@ -84,7 +84,33 @@ impl Setting {
         };
         // The recorded waits are in order of arrival.
         let jobs = in_order.as_deref().unwrap_or(&workload.jobs);
-        let policy = self.policy(&LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()));
+        let facts = RunFacts::of(workload);
+        let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
+        self.run_with_gate(self.policy(&log), gate, workload, observer, progress)
+    }
+
+    /// As [`Setting::run`], with this policy instead of the scheduler.
+    ///
+    /// # Errors
+    /// As [`engine::run`].
+    pub fn run_under(
+        &self,
+        policy: Named<dyn Policy>,
+        workload: &Workload,
+        observer: impl Observer,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<RunRecord, EngineError> {
+        self.run_with_gate(policy, Gate::of(workload), workload, observer, progress)
+    }
+
+    fn run_with_gate(
+        &self,
+        policy: Named<dyn Policy>,
+        gate: Option<Gate>,
+        workload: &Workload,
+        observer: impl Observer,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<RunRecord, EngineError> {
         let predictor = self.predictor(&RunFacts::of(workload));
         let options = EngineOptions { unix_start: workload.unix_start, ..self.engine };
         let simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);

@@ -196,6 +196,41 @@ impl NodeShape {
         Some(grant)
     }
 
+    /// The grant of a job that gets these CPUs of these nodes, in the first of its partitions where that is allowed. The first nodes
+    /// give the GPUs that it asks for in total, as far as they have them.
+    ///
+    /// # Errors
+    /// What is wrong, if it is allowed nowhere.
+    pub fn grant_of(
+        &self,
+        cpus: &[(u32, u32)],
+        cluster: &Cluster,
+        free: &[Resources],
+    ) -> Result<NodeGrant, &'static str> {
+        if self.nodes > 0 && cpus.len() != self.nodes as usize {
+            return Err("it asks for another number of nodes");
+        }
+        if cpus.iter().map(|(_, cpus)| u64::from(*cpus)).sum::<u64>() != u64::from(self.cpus) {
+            return Err("it asks for another number of CPUs");
+        }
+        let mut wrong = "it may not run there";
+        for place in &self.places {
+            let mut gpus = self.gpus;
+            let share = |&(node, cpus): &(u32, u32)| {
+                let here = free[node as usize].gpus.saturating_sub(self.gpus_per_node).min(gpus);
+                gpus -= here;
+                self.share(place, cluster, node, cpus, here)
+            };
+            let mut grant: NodeGrant = cpus.iter().map(share).collect();
+            grant.sort_unstable_by_key(|share| share.node);
+            match self.check(&grant, cluster, free) {
+                Ok(()) => return Ok(grant),
+                Err(why) => wrong = why,
+            }
+        }
+        Err(wrong)
+    }
+
     /// On so many nodes: each share on the first node by rank that has room for it.
     fn place_on(
         &self,

@@ -106,7 +106,8 @@ struct MetaClock<'a> {
 impl MetaClock<'_> {
     fn next_event(&self) -> Option<Time> {
         let arrival = self.arrivals.get(self.next).map(StreamJob::submit);
-        self.sites.iter().filter_map(LiveSite::next_event).chain(arrival).min()
+        let is_open = |site: &&LiveSite| arrival.is_some() || !site.is_stuck();
+        self.sites.iter().filter(is_open).filter_map(LiveSite::next_event).chain(arrival).min()
     }
 
     /// Everything that happens at one instant.

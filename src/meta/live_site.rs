@@ -61,8 +61,6 @@ impl Observer for SiteObservers {
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
         let SiteMachine { name, procs, setting, unix_start, accounts, .. } = machine;
-        // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
-        let policy = setting.policy(&LogFacts::of_accounts(accounts));
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
         let (trace, unix_start) = (name.as_str(), *unix_start);
         let facts = RunFacts {
@@ -73,6 +71,8 @@ impl LiveSite {
             wide: WideNumbers::NONE,
             requests: Requests::none(),
         };
+        // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
+        let policy = setting.policy(&LogFacts::of_accounts(accounts).of_run(&facts));
         let simulation = Simulation::observed(
             *procs,
             policy,
@@ -85,6 +85,11 @@ impl LiveSite {
 
     pub fn next_event(&self) -> Option<Time> {
         self.simulation.next_event()
+    }
+
+    /// Whether its jobs will never start, if no other comes: see [`Simulation::is_stuck`].
+    pub fn is_stuck(&self) -> bool {
+        self.simulation.is_stuck()
     }
 
     /// Advances to `now`, which is at most the next event of any site, and handles the ends and missed deadlines of

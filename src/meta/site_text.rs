@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::policies::DispatchPolicy;
-use crate::experiment::{OPTIONS, OptionForm, Options, Section, refuse_overruled};
-use crate::predict::catalog::program;
+use crate::experiment::{OPTIONS, OptionForm, Options, ProgramRole, Section, UsedProgram, refuse_overruled};
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::similar::did_you_mean;
 use crate::spec::{SpecError, parse_list};
@@ -124,12 +123,10 @@ impl fmt::Display for SiteText {
 }
 
 impl SitesFile {
-    /// The command of the first program that a predictor of these sites starts.
-    pub fn program(&self) -> Option<String> {
-        let options = self.sites.iter().map(|site| site.options(&Options::default()));
-        options
-            .flat_map(|options| options.programs().filter_map(program).map(str::to_string).collect::<Vec<_>>())
-            .next()
+    /// The command of the first program that a predictor or a scheduler of these sites starts.
+    pub fn program(&self) -> Option<(ProgramRole, String)> {
+        let mut options = self.sites.iter().map(|site| site.options(&Options::default()));
+        options.find_map(|options| options.programs().first().map(UsedProgram::command))
     }
 }
 

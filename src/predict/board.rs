@@ -8,7 +8,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use crate::job::{JobId, Submission};
+use crate::job::{InLog, JobId, Submission};
 use crate::request::RequestId;
 use crate::time::{FOREVER, Seconds, Time};
 
@@ -43,15 +43,6 @@ pub(crate) struct Entry {
     pub stage: Stage,
     pub prediction: Seconds,
     pub misses: u32,
-}
-
-/// What the log says of a job that most predictors do not read.
-#[derive(Clone, Copy, Debug)]
-pub struct InLog {
-    /// The job's number; -1 if it has none. Numbers may repeat.
-    pub number: i64,
-    /// What the job asks of a machine of nodes.
-    pub request: RequestId,
 }
 
 /// Whether a job waits, runs or is gone.

@@ -17,6 +17,7 @@ use super::predictor::Predictor;
 use super::ruh::{self, Ruh};
 use super::sbh::{self, Sbh};
 use super::smith::{self, Smith, with_file_read};
+use crate::program::check_spec;
 use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
@@ -66,14 +67,13 @@ pub const DEFAULT: &str = kin::FORM.name;
 /// Reads a predictor's spec. `templates=@file` is replaced by the templates in that file.
 ///
 /// # Errors
-/// If the name, a key or a value is unknown, the file of templates cannot be read, `exec` has no command, or the table of `given` cannot be
-/// read.
+/// If the name, a key or a value is unknown, the file of templates cannot be read, `exec` has no command, or the
+/// table of `given` cannot be read.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
     let spec = PREDICTORS.parse(&with_file_read(text)?)?;
-    match spec.name() {
-        name if name == exec::FORM.name => exec::check(&spec)?,
-        name if name == given::FORM.name => given::check(&spec)?,
-        _ => {}
+    program(&spec).map_or(Ok(()), |_| check_spec(&spec, &exec::FORM, "predictor"))?;
+    if spec.name() == given::FORM.name {
+        given::check(&spec)?;
     }
     Ok(spec)
 }

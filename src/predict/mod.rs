@@ -57,9 +57,12 @@ mod ruh;
 mod sbh;
 mod smith;
 
-pub use board::{Board, BoardKeeper, InLog, InvalidPrediction, InvalidReason, Stage};
+pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
 pub(crate) use board::{Change, Entry, Fault};
 pub use given::GivenTable;
 pub use predict_at_start::PredictAtStart;
-pub use predictor::{Oracle, Predictor, RunFacts};
+pub use predictor::{Oracle, Predictor};
 pub use smith::{category, template_file, templates};
+
+pub use crate::job::InLog;
+pub use crate::trace::RunFacts;

@@ -2,9 +2,10 @@
 //! the log's own schedule.
 
 use super::board::Board;
-use super::predictor::{Oracle, Predictor, RunFacts};
+use super::predictor::{Oracle, Predictor};
 use crate::job::JobId;
 use crate::time::Seconds;
+use crate::trace::RunFacts;
 
 /// A predictor that also predicts each job again at its start.
 pub struct PredictAtStart(pub Box<dyn Predictor>);

@@ -1,13 +1,10 @@
 //! The predictor interface (Talby et al., Listing 1) and its contract.
 
-use std::sync::Arc;
-
 use super::board::Board;
 use super::deadline;
 use crate::job::JobId;
-use crate::request::Requests;
-use crate::time::{Seconds, Time};
-use crate::trace::{WideNumbers, Workload};
+use crate::time::Seconds;
+use crate::trace::RunFacts;
 
 /// A runtime predictor. It is called at four kinds of events and at cancellations. At each of them it may write
 /// predictions for any waiting or running jobs on the [`Board`].
@@ -57,32 +54,6 @@ pub trait Predictor: Send {
     /// Predict a waiting job, or one that has just started, as if it arrived now, with the history since its arrival. By default
     /// the prediction stays: it does not depend on history, or the program that makes it answers starts itself.
     fn predict_again(&mut self, _id: JobId, _board: &mut Board) {}
-}
-
-/// What is known of a simulation before its first job arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct RunFacts<'a> {
-    /// The log's name in results.
-    pub trace: &'a str,
-    /// The processors of the machine.
-    pub procs: u32,
-    /// The submit time of the first job.
-    pub first_submit: Time,
-    /// The Unix time of the instant 0. None if the log does not say it.
-    pub unix_start: Option<Time>,
-    /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`](crate::job::Submission).
-    pub wide: &'a WideNumbers,
-    /// What jobs ask of a machine of nodes.
-    pub requests: &'a Arc<Requests>,
-}
-
-impl RunFacts<'_> {
-    /// The facts of a workload.
-    pub fn of(workload: &Workload) -> RunFacts<'_> {
-        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
-        let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace: label, procs, first_submit, unix_start, wide, requests }
-    }
 }
 
 /// A predictor that gets the true runtime at arrival, which is impossible on a real machine. It is a separate trait, so

@@ -48,6 +48,11 @@ pub fn write_json<N: AsRef<str>>(out: &mut dyn Write, row: &[(N, Cell)]) -> io::
     out.write_all(b"\n")
 }
 
+/// A row as one JSON object on one line, without a line end.
+pub fn json_line<N: AsRef<str>>(row: &[(N, Cell)]) -> String {
+    serde_json::to_string(&Object(row)).expect("cells can be written as JSON")
+}
+
 /// Writes rows as a JSON list of objects, as [`write_json`].
 pub fn write_json_list<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>]) -> io::Result<()> {
     let objects: Vec<_> = rows.iter().map(|row| Object(row)).collect();

@@ -7,9 +7,9 @@ use twox_hash::XxHash3_128;
 
 use super::plan::{PlannedRun, RunPlan};
 use super::store::{LogState, RunKey, Store};
+use crate::experiment::UsedProgram;
 use crate::parallel;
-use crate::predict::catalog::{digest_of_program, table};
-use crate::spec::Spec;
+use crate::predict::catalog::table;
 use crate::trace::{Source, demo, digest};
 
 /// Increased whenever any result of the main command changes, so that rows of two revisions are never mixed.
@@ -22,13 +22,13 @@ pub struct Keys {
     pub keys: Vec<Option<RunKey>>,
     /// The state of each log; the key None is the embedded log.
     pub logs: BTreeMap<Option<String>, LogState>,
-    /// The hash of each program that predicts, by the spec in full, or why there is none.
+    /// The hash of each program that predicts or schedules, by its name, or why there is none.
     pub programs: BTreeMap<String, Result<u128, String>>,
 }
 
 impl Keys {
     /// Computes the key of each run. This reads every log once, unless its content is `known`, and starts every program that
-    /// predicts once. For a log that cannot be read now, the recorded content is used, so that its finished runs stay
+    /// predicts or schedules once. For a log that cannot be read now, the recorded content is used, so that its finished runs stay
     /// finished; likewise for a program that cannot be started. `format` is that of the rows.
     pub fn of(plan: &dyn RunPlan, format: &str, store: &Store, known: Option<u128>, threads: usize) -> Keys {
         let Inputs { logs, programs } = Inputs::of(plan);
@@ -38,9 +38,10 @@ impl Keys {
             known.map_or_else(|| state(log), Ok).or_else(|error| then().ok_or(error))
         };
         let states = parallel::map(&logs, threads, now_or_then, |_| ());
-        let programs: Vec<(String, Spec)> = programs.into_iter().collect();
-        let now_or_then =
-            |(name, spec): &(String, Spec)| digest_of_program(spec).or_else(|error| store.program(name).ok_or(error));
+        let programs: Vec<(String, UsedProgram)> = programs.into_iter().collect();
+        let now_or_then = |(name, program): &(String, UsedProgram)| {
+            program.digest().or_else(|error| store.program(name).ok_or(error))
+        };
         let digests = parallel::map(&programs, threads, now_or_then, |_| ());
         let programs = programs.into_iter().map(|(name, _)| name).zip(digests).collect();
         Keys::with(plan, format, logs.into_iter().zip(states).collect(), programs)
@@ -75,8 +76,8 @@ impl Keys {
                 run.options.canonical()
             );
             // The options have its command; this is what the command does not say.
-            for spec in run.options.programs() {
-                let _ = write!(text, "\nprogram {:032x}", programs.get(&spec.in_full())?.as_ref().ok()?);
+            for program in run.options.programs() {
+                let _ = write!(text, "\nprogram {:032x}", programs.get(&program.name())?.as_ref().ok()?);
             }
             for table in run.options.predictors().filter_map(table) {
                 let _ = write!(text, "\ntable {:032x}", table.digest);
@@ -89,8 +90,8 @@ impl Keys {
     /// Why the log of a run cannot be read, or its program cannot be used; None if they can, or if that is not known.
     pub fn error(&self, run: &PlannedRun) -> Option<&str> {
         let log = self.logs.get(&run.trace).and_then(|state| state.as_ref().err());
-        let mut programs = run.options.programs();
-        let of_program = || programs.find_map(|spec| self.programs.get(&spec.in_full())?.as_ref().err());
+        let programs = run.options.programs();
+        let of_program = || programs.iter().find_map(|program| self.programs.get(&program.name())?.as_ref().err());
         log.or_else(of_program).map(String::as_str)
     }
 
@@ -104,8 +105,8 @@ impl Keys {
 #[derive(Default)]
 struct Inputs {
     logs: BTreeSet<Option<String>>,
-    /// The specs of programs that predict, by the spec in full: a version may depend on the keys.
-    programs: BTreeMap<String, Spec>,
+    /// The programs that predict or schedule, by their names: a version may depend on the keys.
+    programs: BTreeMap<String, UsedProgram>,
 }
 
 impl Inputs {
@@ -113,8 +114,8 @@ impl Inputs {
         let mut inputs = Inputs::default();
         for at in 0..plan.count() {
             let run = plan.run(at);
-            for spec in run.options.programs() {
-                inputs.programs.entry(spec.in_full()).or_insert_with(|| spec.clone());
+            for program in run.options.programs() {
+                inputs.programs.entry(program.name()).or_insert(program);
             }
             inputs.logs.insert(run.trace);
         }

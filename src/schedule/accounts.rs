@@ -8,7 +8,7 @@ use crate::job::{Job, Submission};
 use crate::machine::Shapes;
 use crate::request::RequestId;
 use crate::time::Seconds;
-use crate::trace::WideNumbers;
+use crate::trace::{RunFacts, WideNumbers};
 
 /// The users and groups of a log. Schedulers with shares know them from the start, as a site does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,17 +43,18 @@ pub struct LogFacts<'a> {
     wide: &'a WideNumbers,
     accounts: Option<&'a Accounts>,
     shapes: Option<&'a Arc<Shapes>>,
+    run: Option<&'a RunFacts<'a>>,
 }
 
 impl<'a> LogFacts<'a> {
     /// All these jobs will be simulated.
     pub fn of_jobs(jobs: &'a [Job], wide: &'a WideNumbers) -> LogFacts<'a> {
-        LogFacts { jobs, wide, accounts: None, shapes: None }
+        LogFacts { jobs, wide, accounts: None, shapes: None, run: None }
     }
 
     /// The jobs are not known, only who submits them. Such a log cannot be replayed.
     pub fn of_accounts(accounts: &'a Accounts) -> LogFacts<'a> {
-        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None }
+        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None, run: None }
     }
 
     /// Whether all jobs are known that will be simulated.
@@ -64,6 +65,16 @@ impl<'a> LogFacts<'a> {
     /// The jobs run on nodes, if there are shapes.
     pub fn on(self, shapes: Option<&'a Arc<Shapes>>) -> LogFacts<'a> {
         LogFacts { shapes, ..self }
+    }
+
+    /// With what is known of the simulation. Only programs read it.
+    pub fn of_run(self, run: &'a RunFacts<'a>) -> LogFacts<'a> {
+        LogFacts { run: Some(run), ..self }
+    }
+
+    /// What is known of the simulation.
+    pub(super) fn run(&self) -> Option<&'a RunFacts<'a>> {
+        self.run
     }
 
     /// What the jobs ask of the nodes. None: the machine is a pool of processors.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::accounts::LogFacts;
 use super::easy::Easy;
+use super::exec::{self, Exec};
 use super::fair;
 use super::fcfs::Fcfs;
 use super::on_nodes::{OnNodes, PlacedPool};
@@ -16,6 +17,7 @@ use super::reserving::Reserving;
 use super::rules::{self, Rules};
 use super::slurm;
 use crate::machine::{Placement, Shapes};
+use crate::program::check_spec;
 use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One scheduler of the catalog: what may be written, and the function that builds the policy from a spec of that form, for a
@@ -40,6 +42,7 @@ const CATALOG: &[SchedulerEntry] = &[
     }),
     (&slurm::FORM, slurm::build),
     (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
+    (&exec::FORM, |spec, log| Box::new(Exec::new(spec, log))),
 ];
 
 fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
@@ -82,9 +85,27 @@ pub fn forms() -> Vec<&'static Form> {
 /// Reads a scheduler's spec.
 ///
 /// # Errors
-/// If there is no such scheduler, or it has no such key.
+/// If there is no such scheduler, it has no such key, or `exec` has no command.
 pub fn parse(text: &str) -> Result<Spec, SpecError> {
-    SCHEDULERS.parse(text)
+    let spec = SCHEDULERS.parse(text)?;
+    program(&spec).map_or(Ok(()), |_| check_spec(&spec, &exec::FORM, "scheduler"))?;
+    Ok(spec)
+}
+
+/// The command of the program that a scheduler starts. None for a scheduler that starts none.
+pub fn program(spec: &Spec) -> Option<&str> {
+    (spec.name() == exec::FORM.name).then(|| spec.text("command"))
+}
+
+/// A hash that tells versions of the program of a scheduler apart, as [`crate::predict::catalog::digest_of_program`].
+///
+/// # Errors
+/// If a file cannot be read, or the program does not introduce itself.
+///
+/// # Panics
+/// If the scheduler starts no program.
+pub fn digest_of_program(spec: &Spec) -> Result<u128, String> {
+    exec::digest(spec)
 }
 
 /// Builds the policy of a spec, for a log.
@@ -123,7 +144,8 @@ pub fn places_on_nodes(spec: &Spec) -> bool {
 
 /// Whether the scheduler has the key `placement`.
 fn takes_placement(spec: &Spec) -> bool {
-    [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE, fair::FORM].iter().any(|form| form.name == spec.name())
+    let forms = [rules::FCFS, rules::EASY, rules::SJBF, rules::CONSERVATIVE, fair::FORM, exec::FORM];
+    forms.iter().any(|form| form.name == spec.name())
 }
 
 /// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Bound;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrivals::Arrivals;
 use super::order::{Order, Rank};
@@ -23,11 +23,30 @@ pub(super) struct QueueOrder {
     ranks: FxHashMap<JobId, Rank>,
     /// Scratch: the ranks in an order that depends on waits.
     heap: BinaryHeap<Reverse<Rank>>,
+    /// An order from outside, which holds instead.
+    given: Option<GivenOrder>,
+}
+
+/// The first jobs of a queue. The others follow in order of arrival.
+#[derive(Default)]
+struct GivenOrder {
+    jobs: Vec<JobId>,
+    has: FxHashSet<JobId>,
 }
 
 impl QueueOrder {
     pub fn new(order: Order, starve: Option<Seconds>) -> QueueOrder {
-        QueueOrder { order, starve, sorted: BTreeMap::new(), ranks: FxHashMap::default(), heap: BinaryHeap::new() }
+        let (sorted, ranks, heap) = (BTreeMap::new(), FxHashMap::default(), BinaryHeap::new());
+        QueueOrder { order, starve, sorted, ranks, heap, given: None }
+    }
+
+    /// From now on these jobs come first. Each is named once.
+    pub fn give(&mut self, jobs: impl Iterator<Item = JobId>) {
+        let given = self.given.get_or_insert_default();
+        given.jobs.clear();
+        given.has.clear();
+        given.jobs.extend(jobs);
+        given.has.extend(&given.jobs);
     }
 
     /// Whether submission times are needed.
@@ -60,7 +79,7 @@ impl QueueOrder {
 
     /// Whether the order of two jobs changes only with their predictions.
     pub fn is_fixed(&self) -> bool {
-        self.order == Order::Arrival || self.is_kept_sorted() && self.starve.is_none()
+        self.given.is_none() && (self.order == Order::Arrival || self.is_kept_sorted() && self.starve.is_none())
     }
 
     /// The waiting jobs after a rank, in an order that is fixed.
@@ -84,6 +103,10 @@ impl QueueOrder {
         arrivals: &'a Arrivals,
     ) -> Box<dyn Iterator<Item = &'a Waiting> + 'a> {
         let (waiting, now) = (view.waiting, view.now);
+        if let Some(given) = &self.given {
+            let others = waiting.iter().filter(|job| !given.has.contains(&job.id));
+            return Box::new(given.jobs.iter().filter_map(|&id| waiting.get(id)).chain(others));
+        }
         if self.order == Order::Arrival {
             return Box::new(waiting.iter());
         }

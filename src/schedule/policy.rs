@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
-use crate::job::{JobId, Submission};
+use crate::job::{InLog, JobId, Submission};
 use crate::machine::{Capacity, NodeGrant, Nodes, Shapes};
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
 pub trait Policy: Send {
@@ -88,10 +88,27 @@ pub trait Policy: Send {
         NodeGrant::new()
     }
 
+    /// This policy as one that decides outside of this process, if it is one. Whether it is must never change.
+    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
+        None
+    }
+
     /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
         false
     }
+}
+
+/// A policy that decides outside of this process, in another program. It gets more than the others, and it can fail.
+pub trait OutsidePolicy {
+    /// What the log says of a job that arrives. Called before [`Policy::on_arrival`].
+    fn on_job(&mut self, id: JobId, in_log: InLog);
+
+    /// A waiting or running job has this prediction from now on, its first one included.
+    fn on_new_prediction(&mut self, id: JobId, prediction: Seconds);
+
+    /// Why the policy cannot decide any more, in a whole sentence. Called after each pass, before its jobs start.
+    fn take_failure(&mut self) -> Option<String>;
 }
 
 /// A running job that makes way for another one.
@@ -113,6 +130,8 @@ pub struct Facts {
     pub first_submission: Option<Time>,
     /// The Unix time of the instant 0, or 0 if it is not known. For policies that round times as the clock shows them.
     pub unix_start: Time,
+    /// The factor by which predictions are multiplied in [`Waiting::length`] and in the ends of running jobs.
+    pub inflate: f64,
     /// Whether running jobs can be stopped. If not, [`Policy::preempts`] must be false.
     pub can_stop: bool,
 }

@@ -42,9 +42,15 @@ impl Reserving {
         Reserving::with(rules, backlog)
     }
 
-    /// The same, and slower: every pass makes everything anew, without an index. For comparisons.
+    /// The same, and slower: every pass makes everything anew, without an index. For comparisons, and for an order of the queue
+    /// that is given for each pass.
     pub fn anew(rules: &Rules) -> Self {
         Reserving::with(rules, Backlog::unindexed(rules))
+    }
+
+    /// From now on these jobs are the first of the queue, for backfilling that makes everything anew.
+    pub(super) fn give_order(&mut self, jobs: impl Iterator<Item = JobId>) {
+        self.backlog.line.give(jobs);
     }
 
     fn with(rules: &Rules, backlog: Backlog) -> Self {

@@ -54,7 +54,7 @@ impl Default for Rules {
 
 const ORDER: Kind = Kind::Choice(&Order::NAMES);
 
-const RUNNING: Key = Key {
+pub(super) const RUNNING: Key = Key {
     name: "running",
     kind: Kind::Choice(&["prediction", "estimate"]),
     default: "prediction",
@@ -67,11 +67,11 @@ const fn queue(about: &'static str) -> Key {
     Key { name: "queue", kind: ORDER, default: "fcfs", about }
 }
 
-const fn scan(default: &'static str) -> Key {
+pub(super) const fn scan(default: &'static str) -> Key {
     Key { name: "scan", kind: ORDER, default, about: "the order in which the other jobs are tried" }
 }
 
-const RESERVATIONS: Key = Key {
+pub(super) const RESERVATIONS: Key = Key {
     name: "reservations",
     kind: Kind::Text {
         what: "a whole number of at least 1, or all",
@@ -138,7 +138,7 @@ pub const FCFS: Form = Form {
 };
 
 impl Rules {
-    /// The rules of a spec of `easy`, `sjbf` or `conservative`.
+    /// The rules of a spec of `easy`, `sjbf` or `conservative`, or of one with some of their keys.
     pub(super) fn of(spec: &Spec) -> Rules {
         let running = match spec.text(RUNNING.name) {
             "estimate" => Counting::Estimate,
@@ -149,13 +149,18 @@ impl Rules {
         }
         Rules {
             running,
-            queue: order(spec, QUEUE.name),
+            queue: spec.get(QUEUE.name).and_then(Order::from_name).unwrap_or(Order::Arrival),
             scan: order(spec, "scan"),
             reservations: spec.text(RESERVATIONS.name).parse().ok(),
-            protect: parse_duration(spec.text(PROTECT.name)).ok(),
-            starve: parse_duration(spec.text(STARVE.name)).ok(),
+            protect: duration(spec, &PROTECT),
+            starve: duration(spec, &STARVE),
         }
     }
+}
+
+/// The duration of a key. None if it is never, or if the form has no such key.
+fn duration(spec: &Spec, key: &Key) -> Option<Seconds> {
+    spec.get(key.name).and_then(|text| parse_duration(text).ok())
 }
 
 /// Which nodes are taken first.

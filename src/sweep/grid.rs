@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::experiment::{OptionForm, Options, refuse_overruled, what_draws};
+use crate::experiment::{OptionForm, Options, ProgramRole, refuse_overruled, what_draws};
 use crate::metrics::columns::RunKind;
-use crate::predict::catalog::program;
 use crate::runs::{PlannedRun, RunPlan};
 use crate::schedule::catalog;
 use crate::settings_file::{self, Entry, Value};
@@ -188,11 +187,9 @@ impl Grid {
         self.axes.iter().map(line).collect()
     }
 
-    /// The commands of the programs that its predictors start.
-    pub fn programs(&self) -> BTreeSet<String> {
-        self.values_alone()
-            .flat_map(|options| options.programs().filter_map(program).map(str::to_string).collect::<Vec<_>>())
-            .collect()
+    /// The commands of the programs that its predictors and schedulers start.
+    pub fn programs(&self) -> BTreeSet<(ProgramRole, String)> {
+        self.values_alone().flat_map(|options| options.programs()).map(|program| program.command()).collect()
     }
 
     /// The schedulers of its runs and baselines, and the default.

@@ -202,7 +202,10 @@ fn specs_that_mean_nothing() {
         &["--predictor", "rhu"],
         "the predictors are perfect, constant, estimate, ruh, easy++, sbh, sbh-noest",
     );
-    assert_bad_usage(&["--scheduler", "sjf"], "the schedulers are fcfs, easy, sjbf, conservative, fair, slurm, replay");
+    assert_bad_usage(
+        &["--scheduler", "sjf"],
+        "the schedulers are fcfs, easy, sjbf, conservative, fair, slurm, replay, exec",
+    );
     assert_bad_usage(
         &["--predictor", "ruh:windw=2"],
         "the keys of ruh are window, metric, order, propagate, running, cap",

@@ -16,7 +16,7 @@ use crate::support::{
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
 /// Predicts the estimate, as the predictor `estimate` does.
-const ESTIMATE: &str = r#"read -r hello
+pub(crate) const ESTIMATE: &str = r#"read -r hello
 echo '{"name":"estimate","events":["arrival"]}'
 while read -r line; do
     id=${line#*\"id\":\"}; estimate=${line#*\"estimate\":}
@@ -25,7 +25,7 @@ done
 "#;
 
 /// A folder with a script, and the spec of a predictor that runs it.
-fn script(text: &str) -> (Folder, String) {
+pub(crate) fn script(text: &str) -> (Folder, String) {
     let folder = Folder::new();
     let path = folder.write("mine.sh", text);
     (folder, format!("exec:command=sh {path}"))
@@ -40,7 +40,7 @@ fn answering(what: &str) -> (Folder, String) {
 }
 
 /// The output of a run under this predictor, with its name replaced.
-fn named(text: &str, spec: &str, name: &str) -> String {
+pub(crate) fn named(text: &str, spec: &str, name: &str) -> String {
     text.replace(&format!("\"{}\"", spec.replace('"', "\"\"")), name).replace(spec, name)
 }
 
@@ -269,7 +269,7 @@ fn a_silent_program_is_an_error_after_the_timeout() {
 }
 
 /// A script that starts another process, and writes the numbers of both into files beside it.
-const WITH_CHILD: &str = "sleep 1000 & echo $! > \"$0.child\"; echo $$ > \"$0.pid\"\n";
+pub(crate) const WITH_CHILD: &str = "sleep 1000 & echo $! > \"$0.child\"; echo $$ > \"$0.pid\"\n";
 
 fn is_running(folder: &Folder, file: &str) -> bool {
     let pid = fs::read_to_string(folder.path(file)).unwrap();
@@ -281,7 +281,7 @@ fn is_running(folder: &Folder, file: &str) -> bool {
     fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| !line.is_empty())
 }
 
-fn assert_all_gone(folder: &Folder) {
+pub(crate) fn assert_all_gone(folder: &Folder) {
     for file in ["mine.sh.pid", "mine.sh.child"] {
         wait_until(file, || !is_running(folder, file));
     }
@@ -506,9 +506,10 @@ fn the_example_in_python_gives_the_bytes_of_ruh() {
 }
 
 #[test]
-fn examples_are_printed_for_predictors_only() {
+fn examples_are_printed_where_there_are_some() {
     assert!(sim_ok(&["list", "predictors", "--example", "rust"]).contains("shadowtime::cli::run_with(&MINE"));
-    for arguments in [&["list", "--example", "python"][..], &["list", "schedulers", "--example", "rust"]] {
+    assert!(sim_ok(&["list", "schedulers", "--example", "rust"]).contains("shadowtime::cli::run_with(&[], &MINE"));
+    for arguments in [&["list", "--example", "python"][..], &["list", "predictors", "--example", "order"]] {
         let Ran { code, err, .. } = sim(arguments);
         assert!(code == 2 && err.contains("sim list predictors --example python"), "{err}");
     }

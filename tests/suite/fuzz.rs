@@ -810,7 +810,8 @@ fn simulations(case: &mut Case<'_>) -> bool {
         }
     }
     let mut simulated = false;
-    for form in schedule::catalog::forms() {
+    // A program has tests of its own.
+    for form in schedule::catalog::forms().into_iter().filter(|form| form.name != "exec") {
         OptionForm::find("scheduler").unwrap().set(&mut options, form.name).unwrap();
         let Ok(workload) = options.clean(&log).and_then(|cleaned| options.shape(cleaned)) else { continue };
         let record = simulate(&workload, &options.setting(), &mut |_| ()).unwrap();

@@ -619,6 +619,21 @@ fn the_scheduler_of_the_page_works() {
     assert!(summarize(&workload, &record, &Measure::default()).backfilled > 100);
 }
 
+/// The program of `sim help schedulers` that calls `sim` is run as it is.
+#[test]
+fn the_caller_of_the_page_works() {
+    if !has_python("the_caller_of_the_page_works") {
+        return;
+    }
+    let folder = furnished();
+    let page = &pages()["schedulers"];
+    let [caller] = blocks(page, "python")[..] else { panic!("the page has one block of Python") };
+    fs::write(folder.path().join("caller.py"), caller).unwrap();
+    let ran = shell(folder.path(), "python3 caller.py");
+    assert!(ran.code == 0 && ran.out.lines().count() == 5, "{} {}", ran.out, ran.err);
+    assert_eq!(fs::read_to_string(folder.path().join("episodes.csv")).unwrap().lines().count(), 6);
+}
+
 #[test]
 fn the_links_of_the_readme_lead_somewhere() {
     let kept = |c: &char| c.is_alphanumeric() || [' ', '-'].contains(c);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`files`,
-/// `request`, `time`, `text` and `similar` are below the other basic modules, which use them.)
-const FLOORS: [&[&str]; 16] = [
+/// `request`, `time`, `text` and `similar` are below the other basic modules, which use them; `program` is above them.)
+const FLOORS: [&[&str]; 17] = [
     &["files", "request", "time", "text", "similar"],
-    &["job", "spec", "settings_file", "stats", "rng", "parallel", "program"],
+    &["job", "spec", "settings_file", "stats", "rng", "parallel"],
+    &["program"],
     &["machine"],
     &["trace"],
     &["model"],

@@ -14,6 +14,7 @@ mod estimates;
 mod events;
 #[cfg(unix)]
 mod exec;
+mod exec_scheduler;
 mod fair;
 mod faults;
 mod fidelity;

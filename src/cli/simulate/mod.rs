@@ -1,5 +1,6 @@
 //! The main command: one log under one or several schedulers and predictors.
 
+mod caller;
 mod files;
 mod groups;
 
@@ -20,7 +21,7 @@ use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape};
-use crate::experiment::Setting;
+use crate::experiment::{Options, Setting};
 use crate::metrics::{Breakdown, Series, SettingRuns, WaitReasons};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
@@ -60,7 +61,8 @@ struct SimulateArgs {
     #[command(flatten)]
     names: NamesOption,
     /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
-    /// written is computed again [default: runs are not kept]
+    /// written is computed again [default: runs are not kept]. With --scheduler exec:command=-, the file for one row per
+    /// episode
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -122,6 +124,9 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     if args.log.given().is_none() && !has_default {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+    }
+    if settings.iter().flat_map(Options::programs).any(|program| program.is_caller()) {
+        return caller::execute(&args, matches, settings, quiet);
     }
     if settings.len() > 1 && args.swf_out.is_some() {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";

@@ -69,7 +69,7 @@ struct SweepArgs {
     /// means with 95% intervals: the same as --replication 0..N-1 with all other columns in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
-    /// Allow the programs of `exec` predictors that are named in a file of lists or in the folder of a sweep
+    /// Allow the programs of `exec` predictors and schedulers that are named in a file of lists or in the folder of a sweep
     #[arg(long, help_heading = "Sweep")]
     allow_exec: bool,
     /// Print the number of cells, and for each cell the command that runs it alone; run nothing

@@ -21,6 +21,10 @@ mod predictions;
 mod preempted;
 mod state;
 
+/// The most wakes in a row in which nothing runs and no job starts: see [`Simulation::is_stuck`]. The pass before the first of them
+/// is that of an arrival or of an end.
+const MOST_IDLE_WAKES: u32 = 10_000;
+
 /// The simulation of one machine.
 ///
 /// A caller submits jobs ([`Simulation::submit`]), advances the clock ([`Simulation::advance_to`]), cancels waiting jobs
@@ -83,6 +87,10 @@ pub struct Simulation<O: Observer = ()> {
     policy_follows_clock: bool,
     /// [`Policy::preempts`].
     preempts: bool,
+    /// Whether there is [`Policy::as_outside`].
+    is_outside: bool,
+    /// If so, the number of passes since the last arrival after which nothing runs and in which no job has started.
+    idle_passes: u32,
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
@@ -133,9 +141,11 @@ impl<O: Observer> Simulation<O> {
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
-        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, can_stop: true });
+        let inflate = options.inflate;
+        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, inflate, can_stop: true });
         let policy_follows_clock = policy.value.follows_clock();
         let preempts = policy.value.preempts();
+        let is_outside = policy.value.as_outside().is_some();
         Simulation {
             predictor,
             policy,
@@ -151,6 +161,8 @@ impl<O: Observer> Simulation<O> {
             pass_due: false,
             policy_follows_clock,
             preempts,
+            is_outside,
+            idle_passes: 0,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
@@ -243,7 +255,7 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the policy or the predictor breaks its contract, or jobs still wait after the last event.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
-        while let Some(next) = self.next_event() {
+        while let Some(next) = self.next_event().filter(|_| !self.is_stuck()) {
             self.settle(next)?;
             self.pass()?;
         }
@@ -256,6 +268,13 @@ impl<O: Observer> Simulation<O> {
                 waiting: self.machine.waiting.len(),
             }),
         }
+    }
+
+    /// Whether further passes of a policy outside of this process have no effect if no job is to come: no job is in the system,
+    /// or it has had 10,000 wakes since the last arrival in which no job started though nothing ran.
+    pub fn is_stuck(&self) -> bool {
+        let is_empty = || self.machine.waiting.is_empty() && self.ends.next() == NEVER && self.upcoming.is_empty();
+        self.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
     }
 
     /// The instant of the next event; the present one if a pass is due. None if no events are left.
@@ -317,6 +336,9 @@ impl<O: Observer> Simulation<O> {
         self.apply_predictions();
         let mut started = std::mem::take(&mut self.started);
         self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
+        if self.is_outside {
+            self.check_outside(started.is_empty())?;
+        }
         if self.preempts {
             self.stop_jobs()?;
         }
@@ -404,6 +426,12 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on_arrival(&Arrival { time, job, submission: &submission });
         self.machine.enqueue(id, submission.procs, request);
+        if self.is_outside
+            && let Some(outside) = self.policy.value.as_outside()
+        {
+            outside.on_job(id, InLog { number, request });
+            self.idle_passes = 0;
+        }
         self.policy.value.on_arrival(id, &submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
@@ -437,6 +465,16 @@ impl<O: Observer> Simulation<O> {
 
     fn place(&self, id: JobId) -> usize {
         self.board.place(id).expect("a job in the system")
+    }
+
+    /// The error of a policy outside of this process, if it has failed in a pass. Counts the passes without an effect.
+    fn check_outside(&mut self, starts_nothing: bool) -> Result<(), EngineError> {
+        let is_idle = starts_nothing && self.ends.next() == NEVER;
+        self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
+        match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
+            None => Ok(()),
+            Some(why) => Err(EngineError::PolicyFailed { scheduler: self.policy.name.clone(), why }),
+        }
     }
 
     fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {

@@ -63,6 +63,11 @@ impl<O: Observer> Simulation<O> {
             let place = place as usize;
             let hidden = &mut self.hidden[place];
             self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
+            if self.is_outside
+                && let Some(outside) = self.policy.value.as_outside()
+            {
+                outside.on_new_prediction(job, new);
+            }
             if old == 0 {
                 // Applied at once: most arriving jobs are predicted only once before the pass.
                 hidden.applied = new;

@@ -5,60 +5,24 @@
 
 mod protocol;
 
-use std::time::Duration;
-
-use twox_hash::XxHash3_128;
-
 use protocol::{EventName, ExecAnswer, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
-use super::predictor::{Predictor, RunFacts};
-use crate::files;
+use super::predictor::Predictor;
 use crate::job::JobId;
-use crate::program::{Program, check_command, digest_of_files, files_named};
-use crate::similar::did_you_mean;
-use crate::spec::{Form, Key, Kind, Spec, SpecError};
+use crate::program::json;
+use crate::program::{HANDED_ON, Program, ProgramSpec, TIMEOUT, command_key};
+use crate::spec::{Form, Spec};
 use crate::text::shortened;
 use crate::time::Seconds;
+use crate::trace::RunFacts;
 
 pub const FORM: Form = Form {
     name: "exec",
     about: "a program of yours, in any language (see `sim list predictors --example python`)",
-    keys: &[
-        Key {
-            name: "command",
-            kind: Kind::Text { what: "a command", canonical: check_command },
-            default: "",
-            about: "the program and its arguments; required",
-        },
-        Key {
-            name: "timeout",
-            kind: Kind::Duration { least: 1 },
-            default: "10s",
-            about: "how long it may take to answer, also to start",
-        },
-        Key { name: "KEY", kind: Kind::Others, default: "", about: "any other key is passed to the program" },
-    ],
+    keys: &[command_key("the program and its arguments; required"), TIMEOUT, HANDED_ON],
 };
-
-/// The largest prediction that a program may make, in seconds: the largest whole number that is exact in every language.
-const LONGEST: Seconds = 1 << 53;
-
-/// A spec of `exec` needs a command, and no key that is probably one of its own, mistyped. From here on no output may replace a
-/// file that the command names.
-pub fn check(spec: &Spec) -> Result<(), SpecError> {
-    let own = || FORM.own_keys().iter().map(|key| key.name);
-    let mistyped = spec.others().map(|(key, _)| (key, did_you_mean(&key.to_lowercase(), own())));
-    if let Some((key, meant)) = mistyped.into_iter().find(|(_, meant)| !meant.is_empty()) {
-        return Err(SpecError(format!("predictor '{spec}': no key '{key}'{meant}")));
-    }
-    files_named(spec.text("command")).iter().for_each(|file| files::add_input(file));
-    match spec.text("command").is_empty() {
-        true => Err(SpecError(format!("predictor '{spec}': name the program: exec:command=python3 my.py"))),
-        false => Ok(()),
-    }
-}
 
 /// A hash of the contents of all files that the command names, and of the version that the program reports. The program is
 /// started for that, and ended.
@@ -67,21 +31,14 @@ pub fn check(spec: &Spec) -> Result<(), SpecError> {
 ///
 /// If a file cannot be read, or the program does not answer the greeting.
 pub fn digest(spec: &Spec) -> Result<u128, String> {
-    let mut hash = XxHash3_128::new();
-    digest_of_files(spec.text("command"), &mut hash)?;
-    let (_, introduction) = Exec::new(spec).start().map_err(|why| format!("predictor '{spec}': {why}"))?;
-    // Without a version nothing is added, which no version equals.
-    if let Some(version) = introduction.version {
-        hash.write(b"version ");
-        hash.write(version.as_bytes());
-    }
-    Ok(hash.finish_128())
+    let mut exec = Exec::new(spec);
+    let (_, introduction) = exec.start().map_err(|why| format!("predictor '{spec}': {why}"))?;
+    exec.spec.digest(introduction.version.as_deref())
 }
 
 /// The program behind `exec`. It is started at the first event, so that building this predictor costs nothing.
 pub struct Exec {
-    command: String,
-    timeout: Duration,
+    spec: ProgramSpec,
     greeting: Greeting,
     program: ProgramStage,
     /// Scratch: the line that is sent.
@@ -107,20 +64,15 @@ struct AskedEvent {
 impl AskedEvent {
     fn in_words(&self, board: &Board) -> String {
         let (event, number) = (self.event.in_words(), board.number(self.job));
-        format!("the {event} of job {number} (id {}) at time {}", protocol::id(self.job), board.now())
+        format!("the {event} of job {number} (id {}) at time {}", json::id(self.job), board.now())
     }
 }
 
 impl Exec {
     pub fn new(spec: &Spec) -> Self {
-        let keys = spec.others().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-        Exec {
-            command: spec.text("command").to_string(),
-            timeout: Duration::from_secs(spec.duration("timeout").unsigned_abs()),
-            greeting: Greeting::new(keys),
-            program: ProgramStage::NotStarted,
-            line: Vec::new(),
-        }
+        let spec = ProgramSpec::of(spec);
+        let greeting = Greeting::new(&spec);
+        Exec { spec, greeting, program: ProgramStage::NotStarted, line: Vec::new() }
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
@@ -138,21 +90,9 @@ impl Exec {
 
     /// Starts the program and greets it.
     fn start(&mut self) -> Result<(Program, Introduction), String> {
-        let mut program = Program::start(&self.command, self.timeout)?;
         self.line.clear();
         self.greeting.push(&mut self.line);
-        let greeting = "the greeting";
-        let answer = match program.ask(&self.line, &|| greeting.to_string()).map(Introduction::parse) {
-            Ok(read) => read.map_err(|why| program.bad_answer(greeting, &format!(": {why}"))),
-            Err(unanswered) => Err(unanswered),
-        };
-        match answer {
-            Ok(introduction) => Ok((program, introduction)),
-            Err(why) => {
-                program.end_at_once();
-                Err(why)
-            }
-        }
+        self.spec.start(&self.line, Introduction::parse)
     }
 
     /// Sends the line that is prepared and applies the answer.
@@ -196,7 +136,7 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
         return Ok(());
     }
     for (id, prediction) in ExecAnswer::parse(answer)?.predictions {
-        let Some(job) = protocol::job(&id).filter(|&job| board.stage(job) != Stage::Gone) else {
+        let Some(job) = json::job(&id).filter(|&job| board.stage(job) != Stage::Gone) else {
             return Err(format!("job '{}' is neither waiting nor running", shortened(&id)));
         };
         let elapsed = board.elapsed(job);

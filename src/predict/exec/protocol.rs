@@ -1,22 +1,15 @@
 //! The lines between a simulation and the program behind `exec`.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
 
-use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::LONGEST;
-use crate::job::{JobId, Submission};
+use crate::job::{InLog, JobId};
 use crate::predict::board::Board;
-use crate::predict::predictor::RunFacts;
-use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
+use crate::program::ProgramSpec;
+use crate::program::json::{PROTOCOL, pairs, push_fields, push_id, read, seconds};
 use crate::time::{Seconds, Time};
-use crate::trace::{WideNumbers, node_text};
-
-/// The version of the protocol.
-const PROTOCOL: u32 = 1;
+use crate::trace::{KnownRun, RunFacts};
 
 /// The events of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,41 +40,20 @@ impl EventName {
     }
 }
 
-/// The id of a job in lines: its number in the workload, counted from 1.
-pub fn id(job: JobId) -> u64 {
-    u64::from(job.0) + 1
-}
-
-/// The job of an id. None if no job can have it.
-pub fn job(id: &str) -> Option<JobId> {
-    // A number in another form, such as `007`, is not an id.
-    let is_plain = id.starts_with(|c: char| ('1'..='9').contains(&c));
-    id.parse::<u64>().ok().filter(|_| is_plain).and_then(|id| u32::try_from(id - 1).ok()).map(JobId)
-}
-
 /// The first line: what is known before the first event.
 pub struct Greeting {
-    trace: String,
-    procs: u32,
-    first_submit: Time,
-    unix_start: Option<Time>,
-    keys: Vec<(String, String)>,
-    /// The numbers of users and other names that do not fit into 32 bits.
-    wide: WideNumbers,
-    requests: Arc<Requests>,
+    keys: serde_json::Map<String, serde_json::Value>,
+    run: KnownRun,
 }
 
 impl Greeting {
-    /// A greeting with these keys of the spec, before anything is known of the simulation.
-    pub fn new(keys: Vec<(String, String)>) -> Greeting {
-        let (trace, wide, requests) = (String::new(), WideNumbers::default(), Arc::default());
-        Greeting { trace, procs: 1, first_submit: 0, unix_start: None, keys, wide, requests }
+    /// A greeting of a program, before anything is known of the simulation.
+    pub fn new(program: &ProgramSpec) -> Greeting {
+        Greeting { keys: program.keys_as_json(), run: KnownRun::default() }
     }
 
     pub fn set_facts(&mut self, facts: &RunFacts<'_>) {
-        self.trace = facts.trace.to_string();
-        (self.procs, self.first_submit, self.unix_start) = (facts.procs, facts.first_submit, facts.unix_start);
-        (self.wide, self.requests) = (facts.wide.clone(), Arc::clone(facts.requests));
+        self.run = KnownRun::of(facts);
     }
 
     /// Appends the line.
@@ -94,10 +66,9 @@ impl Greeting {
             procs: u32,
             first_submit: Time,
             unix_start: Option<Time>,
-            keys: serde_json::Map<String, serde_json::Value>,
+            keys: &'a serde_json::Map<String, serde_json::Value>,
         }
-        let keys = self.keys.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-        let Greeting { trace, procs, first_submit, unix_start, .. } = self;
+        let KnownRun { trace, procs, first_submit, unix_start, .. } = &self.run;
         let greeting = GreetingLine {
             hello: "shadowtime",
             protocol: PROTOCOL,
@@ -105,7 +76,7 @@ impl Greeting {
             procs: *procs,
             first_submit: *first_submit,
             unix_start: *unix_start,
-            keys,
+            keys: &self.keys,
         };
         serde_json::to_writer(&mut *line, &greeting).expect("a vector takes every line");
         line.push(b'\n');
@@ -114,61 +85,19 @@ impl Greeting {
 
 /// Appends the line of a job's arrival.
 pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, greeting: &Greeting) {
-    let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *board.job(job);
     begin(line, EventName::Arrival, board.now());
-    line.extend_from_slice(b",\"job\":{\"id\":\"");
-    push_number(line, id(job) as i64);
-    line.push(b'"');
-    push_fields(line, &[("log_id", board.number(job))]);
-    let names = [("user", user), ("group", group), ("executable", executable), ("queue", queue)];
-    push_fields(line, &names.map(|(name, code)| (name, greeting.wide.number(code))));
-    push_fields(line, &[("partition", greeting.wide.number(partition)), ("procs", procs.into())]);
-    push_fields(line, &[("estimate", estimate), ("submit", submit)]);
-    if let Some(request) = greeting.requests.get(board.request(job)) {
-        line.extend_from_slice(b",\"request\":");
-        push_request(line, request);
-    }
+    line.extend_from_slice(b",\"job\":");
+    let in_log = InLog { number: board.number(job), request: board.request(job) };
+    greeting.run.push_job(line, job, board.job(job), in_log);
+    greeting.run.push_request(line, in_log.request);
     line.extend_from_slice(b"}}\n");
-}
-
-/// Appends what a job asks for, with the names of the columns of files of requests. What it does not say is left out.
-fn push_request(line: &mut Vec<u8>, request: &Request) {
-    let mut fields = serde_json::Map::new();
-    let mut add = |name: &str, value: Option<serde_json::Value>| {
-        fields.extend(value.map(|value| (name.to_string(), value)));
-    };
-    let some = |number: u32| (number > 0).then(|| number.into());
-    let text = |text: &str| (!text.is_empty()).then(|| text.into());
-    add("cpus", some(request.cpus));
-    add("nodes", text(&node_text(request)));
-    add("tasks", some(request.tasks));
-    add("tasks_per_node", some(request.tasks_per_node));
-    add("cpus_per_task", some(request.cpus_per_task));
-    match request.memory {
-        MemoryAsked::Unsaid => {}
-        MemoryAsked::PerNode(memory) => add("memory", Some(memory.into())),
-        MemoryAsked::PerCpu(memory) => add("memory_per_cpu", Some(memory.into())),
-    }
-    match request.gpus {
-        GpusAsked::None => {}
-        GpusAsked::Total(gpus) => add("gpus", Some(gpus.into())),
-        GpusAsked::PerNode(gpus) => add("gpus_per_node", Some(gpus.into())),
-    }
-    add("constraint", text(&request.constraint));
-    add("exclusive", request.exclusive.then(|| true.into()));
-    add("partition", text(&request.partitions.join(",")));
-    add("qos", text(&request.qos));
-    add("account", text(&request.account));
-    add("nice", (request.nice != 0).then(|| request.nice.into()));
-    serde_json::to_writer(line, &fields).expect("a vector takes every line");
 }
 
 /// Appends the line of any other event, with further fields.
 pub fn push_event(line: &mut Vec<u8>, event: EventName, time: Time, job: JobId, fields: &[(&str, i64)]) {
     begin(line, event, time);
-    line.extend_from_slice(b",\"id\":\"");
-    push_number(line, id(job) as i64);
-    line.push(b'"');
+    line.extend_from_slice(b",\"id\":");
+    push_id(line, job);
     push_fields(line, fields);
     line.extend_from_slice(b"}\n");
 }
@@ -183,19 +112,6 @@ fn begin(line: &mut Vec<u8>, event: EventName, time: Time) {
     line.extend_from_slice(event.name().as_bytes());
     line.push(b'"');
     push_fields(line, &[("time", time)]);
-}
-
-fn push_fields(line: &mut Vec<u8>, fields: &[(&str, i64)]) {
-    for (name, value) in fields {
-        line.extend_from_slice(b",\"");
-        line.extend_from_slice(name.as_bytes());
-        line.extend_from_slice(b"\":");
-        push_number(line, *value);
-    }
-}
-
-fn push_number(line: &mut Vec<u8>, number: i64) {
-    line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// How a program answers the greeting.
@@ -242,83 +158,31 @@ impl<'a> ExecAnswer<'a> {
     }
 }
 
-/// Reads a line that is a JSON object.
-fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
-    // The fields of a struct could also be read from an array.
-    if line.trim_ascii_start().starts_with(b"[") {
-        return Err("this is an array".to_string());
-    }
-    // The number of the line is always 1.
-    serde_json::from_slice(line).map_err(|error| error.to_string().replace(" at line 1 column", " at column"))
-}
-
 fn predictions<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<(Cow<'a, str>, Seconds)>, D::Error> {
-    struct Predictions;
-
-    impl<'a> Visitor<'a> for Predictions {
-        type Value = Vec<(Cow<'a, str>, Seconds)>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("ids of jobs with their predictions")
-        }
-
-        fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-            let mut predictions = Vec::new();
-            while let Some((Id(id), Prediction(seconds))) = map.next_entry()? {
-                predictions.push((id, seconds));
-            }
-            Ok(predictions)
-        }
-    }
-
-    deserializer.deserialize_map(Predictions)
+    let pairs = pairs::<Prediction, D>(deserializer, "ids of jobs with their predictions")?;
+    Ok(pairs.into_iter().map(|(id, Prediction(seconds))| (id, seconds)).collect())
 }
-
-#[derive(Deserialize)]
-struct Id<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A number of seconds that can be a prediction.
 struct Prediction(Seconds);
 
 impl<'a> Deserialize<'a> for Prediction {
     fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-
-        impl Visitor<'_> for Whole {
-            type Value = Prediction;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a prediction, which is a whole number of seconds from 1 to {LONGEST}")
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Prediction, E> {
-                match (1..=LONGEST).contains(&number) {
-                    true => Ok(Prediction(number)),
-                    false => Err(E::invalid_value(de::Unexpected::Signed(number), &self)),
-                }
-            }
-
-            /// Languages with one kind of numbers write 3600.0.
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Prediction, E> {
-                match number.fract() == 0.0 && (1.0..=LONGEST as f64).contains(&number) {
-                    true => Ok(Prediction(number as Seconds)),
-                    false => Err(E::invalid_value(de::Unexpected::Float(number), &self)),
-                }
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Prediction, E> {
-                self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
-            }
-        }
-
-        deserializer.deserialize_i64(Whole)
+        seconds(deserializer, 1, "a prediction").map(Prediction)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predict::board::{BoardKeeper, InLog};
+    use std::sync::Arc;
+
+    use crate::job::Submission;
+    use crate::predict::board::BoardKeeper;
+    use crate::predict::exec::FORM;
+    use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
+    use crate::spec::Spec;
+    use crate::trace::WideNumbers;
 
     #[test]
     fn events_are_lines_of_json() {
@@ -340,7 +204,8 @@ mod tests {
             wide: &wide,
             requests: &Arc::new(requests),
         };
-        let mut greeting = Greeting::new(vec![("size".to_string(), "a\"b".to_string())]);
+        let spec = Spec::parse(r#"exec:command=x,size="a\"b""#, "predictor", &[&FORM]).unwrap();
+        let mut greeting = Greeting::new(&ProgramSpec::of(&spec));
         greeting.set_facts(&facts);
         let mut line = Vec::new();
         push_arrival(&mut line, id, keeper.board(), &greeting);
@@ -364,16 +229,6 @@ mod tests {
             "{\"hello\":\"shadowtime\",\"protocol\":1,\"trace\":\"x\\n\",\"procs\":4,\"first_submit\":-1,\"unix_start\":9,\
              \"keys\":{\"size\":\"a\\\"b\"}}\n"
         );
-    }
-
-    #[test]
-    fn ids_are_numbers_from_1_and_nothing_else() {
-        for job_id in [0, 7, u32::MAX - 1] {
-            assert_eq!(job(&id(JobId(job_id)).to_string()), Some(JobId(job_id)));
-        }
-        for text in ["", "0", "01", "+1", "-1", "1 ", "x", "4294967297", "99999999999999999999"] {
-            assert_eq!(job(text), None, "{text}");
-        }
     }
 
     #[test]

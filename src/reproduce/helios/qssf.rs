@@ -13,10 +13,10 @@ use crate::engine::{EngineOptions, Named, RunRecord, Simulation, run_simulation}
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Shapes, take};
-use crate::predict::{GivenTable, RunFacts};
+use crate::predict::GivenTable;
 use crate::schedule::{Policy, View};
 use crate::time::Time;
-use crate::trace::Workload;
+use crate::trace::{RunFacts, Workload};
 
 /// Simulates a workload on its virtual clusters. A job without a prediction counts as one of 0 seconds, as nothing is said of it.
 pub(super) fn run(workload: &Workload, table: &GivenTable) -> Result<RunRecord, StudyError> {

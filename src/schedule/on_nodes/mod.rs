@@ -78,6 +78,11 @@ impl OnNodes {
         OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes, placement)
     }
 
+    /// From now on these jobs are the first of the queue.
+    pub(in crate::schedule) fn give_order(&mut self, jobs: impl Iterator<Item = JobId>) {
+        self.backlog.line.give(jobs);
+    }
+
     fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
         let (plan, queue) = (NodePlan::new(placement), Vec::new());
         OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, queue }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
-use crate::schedule::policy::{Facts, Policy, View};
+use crate::schedule::policy::{Facts, OutsidePolicy, Policy, View};
 use crate::schedule::queue::Waiting;
 use crate::time::Time;
 
@@ -90,6 +90,10 @@ impl Policy for PlacedPool {
 
     fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
         self.pool.take_virtual_starts()
+    }
+
+    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
+        self.pool.as_outside()
     }
 
     fn wakes_at(&self) -> Option<Time> {

@@ -10,7 +10,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::predict;
 use crate::request::RequestId;
-use crate::schedule::{self, Accounts, Facts, LogFacts, Policy, View, Waiting};
+use crate::schedule::{self, Accounts, Facts, LogFacts, OutsidePolicy, Policy, View, Waiting};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -268,6 +268,10 @@ impl Policy for PresentPolicy {
 
     fn follows_clock(&self) -> bool {
         self.policy.follows_clock()
+    }
+
+    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
+        self.policy.as_outside()
     }
 
     fn wakes_at(&self) -> Option<Time> {

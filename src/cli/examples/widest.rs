@@ -1,0 +1,40 @@
+//! A scheduler for shadowtime: the widest job that fits starts first. In Cargo.toml:
+//!
+//!     [dependencies]
+//!     shadowtime = { git = "..." }      # or path = "..."
+//!
+//! `cargo run --release -- --trace LOG.swf.gz --scheduler widest --baseline easy/estimate` compares it with
+//! another scheduler. All other commands know it too, such as `sweep --scheduler widest,easy`.
+
+use std::cmp::Reverse;
+
+use shadowtime::job::JobId;
+use shadowtime::schedule::{Policy, View, catalog::SchedulerEntry};
+use shadowtime::spec::Form;
+
+/// Without reservations, so wide jobs may wait for long.
+struct Widest;
+
+/// In the view each waiting job also has its prediction, and each running job its predicted end. The other events,
+/// such as `on_arrival` and `on_termination`, are for schedulers that remember something from pass to pass.
+impl Policy for Widest {
+    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let mut waiting: Vec<_> = view.waiting.iter().collect();
+        // Jobs of one width stay in the order of their arrival.
+        waiting.sort_by_key(|job| Reverse(job.procs));
+        let mut capacity = *view.capacity;
+        for job in waiting {
+            if capacity.fits(job.shape()) {
+                capacity.take(job.shape());
+                starts.push(job.id);
+            }
+        }
+    }
+}
+
+static WIDEST: Form = Form { name: "widest", about: "the widest job first", keys: &[] };
+static MINE: [SchedulerEntry; 1] = [(&WIDEST, |_, _| Box::new(Widest))];
+
+fn main() -> std::process::ExitCode {
+    shadowtime::cli::run_with(&[], &MINE, std::env::args_os())
+}

@@ -1,0 +1,281 @@
+//! What has happened since the last line, and that line.
+
+use rustc_hash::FxHashMap;
+
+use super::protocol::Introduction;
+use crate::job::{InLog, JobId, Submission};
+use crate::machine::{Cluster, NodeShare, Resources};
+use crate::program::json::{push_fields, push_id, push_number};
+use crate::request::RequestId;
+use crate::time::{Seconds, Time};
+use crate::trace::KnownRun;
+
+/// What the program does not know yet.
+pub struct News {
+    pub run: KnownRun,
+    /// What the program wants to know.
+    pub wants_starts: bool,
+    pub wants_predictions: bool,
+    /// In order of ids.
+    arrived: Vec<ArrivedJob>,
+    /// The lists of these as JSON, without brackets.
+    ended: Vec<u8>,
+    cancelled: Vec<u8>,
+    started: Vec<u8>,
+    /// Predictions of jobs that the program knows, in the order in which they were made.
+    predicted: Vec<(JobId, Seconds)>,
+    /// The jobs that have left since the last line.
+    gone: Vec<JobId>,
+    /// The free resources of each node as the program knows them. Empty: it knows none.
+    free: Vec<Resources>,
+    /// When running jobs have started.
+    starts: FxHashMap<JobId, Time>,
+    /// By id: the numbers of all jobs in the log, for messages.
+    numbers: Vec<i64>,
+    /// What the log says of the job that arrives next.
+    noted: InLog,
+}
+
+/// A job that the program has not been told of.
+struct ArrivedJob {
+    id: JobId,
+    job: Submission,
+    in_log: InLog,
+    prediction: Seconds,
+    /// If it ran before the first line.
+    start: Option<Time>,
+}
+
+/// What the program may use.
+pub enum Free<'a> {
+    Processors(i64),
+    Nodes(&'a Cluster, &'a [Resources]),
+}
+
+impl News {
+    pub fn new(run: KnownRun) -> News {
+        News {
+            run,
+            wants_starts: false,
+            wants_predictions: false,
+            arrived: Vec::new(),
+            ended: Vec::new(),
+            cancelled: Vec::new(),
+            started: Vec::new(),
+            predicted: Vec::new(),
+            gone: Vec::new(),
+            free: Vec::new(),
+            starts: FxHashMap::default(),
+            numbers: Vec::new(),
+            noted: InLog { number: -1, request: RequestId::NONE },
+        }
+    }
+
+    pub fn set_wants(&mut self, introduction: &Introduction) {
+        (self.wants_starts, self.wants_predictions) = (introduction.wants_starts(), introduction.wants_predictions());
+    }
+
+    /// Whether a job has arrived.
+    pub fn has_arrived(&self, id: JobId) -> bool {
+        id.index() < self.numbers.len()
+    }
+
+    /// A job in words.
+    pub fn in_words(&self, id: JobId) -> String {
+        let number = self.numbers.get(id.index()).copied().unwrap_or(-1);
+        format!("job {number} (id {})", crate::program::json::id(id))
+    }
+
+    pub fn on_job(&mut self, id: JobId, in_log: InLog) {
+        self.noted = in_log;
+        self.numbers.resize(id.index() + 1, -1);
+        self.numbers[id.index()] = in_log.number;
+    }
+
+    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
+        self.arrived.push(ArrivedJob { id, job: *job, in_log: self.noted, prediction: 0, start: None });
+    }
+
+    pub fn on_prediction(&mut self, id: JobId, prediction: Seconds) {
+        match self.untold(id) {
+            Some(at) => self.arrived[at].prediction = prediction,
+            None if self.wants_predictions => self.predicted.push((id, prediction)),
+            None => {}
+        }
+    }
+
+    fn untold(&self, id: JobId) -> Option<usize> {
+        // Most predictions are for the job that has just arrived.
+        match self.arrived.last() {
+            Some(last) if last.id == id => Some(self.arrived.len() - 1),
+            _ => self.arrived.binary_search_by_key(&id, |job| job.id).ok(),
+        }
+    }
+
+    /// A job starts, on nodes with this grant.
+    pub fn on_start(&mut self, id: JobId, now: Time, grant: Option<(&Cluster, &[NodeShare])>) {
+        self.starts.insert(id, now);
+        if let Some(at) = self.untold(id) {
+            self.arrived[at].start = Some(now);
+        } else if self.wants_starts {
+            let started = &mut self.started;
+            separate(started);
+            match grant {
+                None => push_id(started, id),
+                Some((cluster, grant)) => {
+                    started.extend_from_slice(b"{\"id\":");
+                    push_id(started, id);
+                    started.extend_from_slice(b",\"nodes\":");
+                    push_nodes(started, cluster, grant.iter().map(|share| (share.node as usize, share.what)));
+                    started.push(b'}');
+                }
+            }
+        }
+    }
+
+    pub fn on_end(&mut self, id: JobId, now: Time) {
+        let Some(start) = self.starts.remove(&id) else { return };
+        // The program has never known it.
+        if let Some(at) = self.untold(id) {
+            self.arrived.remove(at);
+            return;
+        }
+        self.gone.push(id);
+        separate(&mut self.ended);
+        self.ended.extend_from_slice(b"{\"id\":");
+        push_id(&mut self.ended, id);
+        push_fields(&mut self.ended, &[("time", now), ("runtime", now - start)]);
+        self.ended.push(b'}');
+    }
+
+    pub fn on_cancellation(&mut self, id: JobId) {
+        self.gone.push(id);
+        separate(&mut self.cancelled);
+        push_id(&mut self.cancelled, id);
+    }
+
+    /// Appends the line of a pass. From then on the program knows everything.
+    pub fn push(&mut self, line: &mut Vec<u8>, now: Time, free: &Free<'_>, is_woken: bool) {
+        line.extend_from_slice(b"{\"pass\":");
+        push_number(line, now);
+        match free {
+            Free::Processors(free) => push_fields(line, &[("free", *free)]),
+            Free::Nodes(cluster, free) => self.push_free(line, cluster, free),
+        }
+        self.push_jobs(line, "running", true);
+        self.push_jobs(line, "arrived", false);
+        self.arrived.clear();
+        for (name, list) in
+            [("ended", &mut self.ended), ("cancelled", &mut self.cancelled), ("started", &mut self.started)]
+        {
+            if !list.is_empty() {
+                push_name(line, name);
+                line.push(b'[');
+                line.append(list);
+                line.push(b']');
+            }
+        }
+        self.push_predictions(line);
+        self.gone.clear();
+        if is_woken {
+            line.extend_from_slice(b",\"woken\":true");
+        }
+        line.extend_from_slice(b"}\n");
+    }
+
+    /// Appends the nodes whose free resources have changed.
+    fn push_free(&mut self, line: &mut Vec<u8>, cluster: &Cluster, free: &[Resources]) {
+        let known = &self.free;
+        let changed = |(at, free): &(usize, &Resources)| known.get(*at) != Some(*free);
+        let mut changed = free.iter().enumerate().filter(changed).peekable();
+        if changed.peek().is_some() {
+            push_name(line, "nodes");
+            push_nodes(line, cluster, changed.map(|(at, free)| (at, *free)));
+            self.free.clear();
+            self.free.extend_from_slice(free);
+        }
+    }
+
+    /// Appends the jobs that the program has not been told of: those that run, or those that do not.
+    fn push_jobs(&self, line: &mut Vec<u8>, name: &str, run: bool) {
+        let mut jobs = self.arrived.iter().filter(|job| job.start.is_some() == run).peekable();
+        if jobs.peek().is_none() {
+            return;
+        }
+        push_name(line, name);
+        line.push(b'[');
+        for ArrivedJob { id, job, in_log, prediction, start } in jobs {
+            separate(line);
+            self.run.push_job(line, *id, job, *in_log);
+            push_fields(line, &[("prediction", *prediction)]);
+            start.iter().for_each(|start| push_fields(line, &[("start", *start)]));
+            if self.has_nodes() {
+                self.run.push_request(line, in_log.request);
+            }
+            line.push(b'}');
+        }
+        line.push(b']');
+    }
+
+    fn has_nodes(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// Appends the latest prediction of each job that is still there.
+    fn push_predictions(&mut self, line: &mut Vec<u8>) {
+        if self.predicted.is_empty() {
+            return;
+        }
+        // The order of the predictions of one job stays.
+        self.predicted.sort_by_key(|(id, _)| *id);
+        self.gone.sort_unstable();
+        let begin = line.len();
+        for of_job in self.predicted.chunk_by(|a, b| a.0 == b.0) {
+            let (id, prediction) = of_job[of_job.len() - 1];
+            if self.gone.binary_search(&id).is_err() {
+                line.push(b',');
+                push_id(line, id);
+                line.push(b':');
+                push_number(line, prediction);
+            }
+        }
+        self.predicted.clear();
+        if line.len() > begin {
+            // The first comma becomes the beginning.
+            line.splice(begin..=begin, *b",\"predicted\":{");
+            line.push(b'}');
+        }
+    }
+}
+
+/// Appends a comma, unless a list begins.
+fn separate(list: &mut Vec<u8>) {
+    if !matches!(list.last(), None | Some(b'[')) {
+        list.push(b',');
+    }
+}
+
+fn push_name(line: &mut Vec<u8>, name: &str) {
+    line.extend_from_slice(b",\"");
+    line.extend_from_slice(name.as_bytes());
+    line.extend_from_slice(b"\":");
+}
+
+/// Appends resources by the names of nodes.
+fn push_nodes(line: &mut Vec<u8>, cluster: &Cluster, nodes: impl Iterator<Item = (usize, Resources)>) {
+    line.push(b'{');
+    for (count, (node, Resources { cpus, memory, gpus })) in nodes.enumerate() {
+        if count > 0 {
+            line.push(b',');
+        }
+        serde_json::to_writer(&mut *line, &cluster.nodes[node].name).expect("a vector takes every line");
+        line.extend_from_slice(b":[");
+        push_number(line, cpus.into());
+        line.push(b',');
+        push_number(line, i64::try_from(memory).unwrap_or(i64::MAX));
+        line.push(b',');
+        push_number(line, gpus.into());
+        line.push(b']');
+    }
+    line.push(b'}');
+}

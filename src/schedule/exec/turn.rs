@@ -1,0 +1,122 @@
+//! One pass of the program: what is still free, which jobs have started in it, and whether its answers are allowed.
+
+use rustc_hash::FxHashSet;
+
+use super::news::{Free, News};
+use super::protocol::AskedStart;
+use crate::job::JobId;
+use crate::machine::{Capacity, NodeGrant, Placement, Resources, take};
+use crate::program::json;
+use crate::schedule::policy::View;
+use crate::schedule::queue::Waiting;
+use crate::text::{counted, shortened};
+use crate::time::Time;
+
+/// What is left of the machine and of the queue during a pass.
+pub struct Turn {
+    placement: Placement,
+    /// The instant of the pass.
+    pub now: Time,
+    capacity: Capacity,
+    /// By node. Empty on a pool of processors.
+    free: Vec<Resources>,
+    started: FxHashSet<JobId>,
+    /// Scratch: the jobs of an order.
+    named: FxHashSet<JobId>,
+}
+
+impl Turn {
+    pub fn new(placement: Placement) -> Turn {
+        let (now, capacity, free) = (0, Capacity::pool(0), Vec::new());
+        Turn { placement, now, capacity, free, started: FxHashSet::default(), named: FxHashSet::default() }
+    }
+
+    pub fn begin(&mut self, view: &View<'_>) {
+        (self.now, self.capacity) = (view.now, *view.capacity);
+        self.started.clear();
+        self.free.clear();
+        if let Some(nodes) = view.nodes {
+            self.free.extend_from_slice(nodes.free());
+        }
+    }
+
+    /// Whether the program could start anything: a job waits, and a pool has free processors.
+    pub fn is_open(&self, view: &View<'_>) -> bool {
+        self.started.len() < view.waiting.len() && (view.nodes.is_some() || self.capacity.free() > 0)
+    }
+
+    pub fn free<'a>(&'a self, view: &View<'a>) -> Free<'a> {
+        match view.nodes {
+            None => Free::Processors(self.capacity.free()),
+            Some(nodes) => Free::Nodes(nodes.cluster(), &self.free),
+        }
+    }
+
+    /// A waiting job by its id in a line.
+    pub fn waiting<'a>(&self, id: &str, view: &View<'a>, news: &News) -> Result<&'a Waiting, String> {
+        let Some(id) = json::job(id).filter(|&id| news.has_arrived(id)) else {
+            return Err(format!("no job with the id '{}' has arrived", shortened(id)));
+        };
+        if self.started.contains(&id) {
+            return Err(format!("{} is started twice", news.in_words(id)));
+        }
+        view.waiting.get(id).ok_or_else(|| format!("{} does not wait", news.in_words(id)))
+    }
+
+    /// Starts a job, if it may start. On nodes it has a grant.
+    pub fn start(
+        &mut self,
+        asked: &AskedStart<'_>,
+        view: &View<'_>,
+        news: &News,
+    ) -> Result<(JobId, Option<NodeGrant>), String> {
+        let job = self.waiting(&asked.id, view, news)?;
+        if !self.capacity.fits(job.shape()) {
+            let (needed, free) = (counted(job.procs.into(), "processor"), self.capacity.free());
+            return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.id)));
+        }
+        let grant = self.grant(job.id, asked, view).map_err(|why| format!("{} {why}", news.in_words(job.id)))?;
+        self.capacity.take(job.shape());
+        grant.iter().for_each(|grant| take(&mut self.free, grant));
+        self.started.insert(job.id);
+        Ok((job.id, grant))
+    }
+
+    fn grant(&self, id: JobId, asked: &AskedStart<'_>, view: &View<'_>) -> Result<Option<NodeGrant>, String> {
+        let Some(nodes) = view.nodes else {
+            return match asked.nodes {
+                None => Ok(None),
+                Some(_) => Err("is started on nodes, but the machine has none".to_string()),
+            };
+        };
+        let (shape, cluster) = (nodes.shape(id), nodes.cluster());
+        let Some(named) = &asked.nodes else {
+            let mut places = 0..shape.places.len();
+            let placed = places.find_map(|at| shape.place(at, self.placement, cluster, &self.free, |_| false));
+            return placed.map(Some).ok_or_else(|| "does not fit what is free on the nodes".to_string());
+        };
+        let mut cpus = Vec::with_capacity(named.len());
+        for (name, count) in named {
+            let node = cluster.nodes.iter().position(|node| node.name == *name);
+            let node =
+                node.ok_or_else(|| format!("is started on the node '{}', which does not exist", shortened(name)))?;
+            cpus.push((node as u32, *count));
+        }
+        let grant = shape.grant_of(&cpus, cluster, &self.free);
+        grant.map(Some).map_err(|why| format!("is started on {}, but {why}", counted(cpus.len() as u64, "node")))
+    }
+
+    /// The jobs of an order, each once.
+    pub fn order(&mut self, ids: &[json::Text<'_>], view: &View<'_>, news: &News) -> Result<Vec<JobId>, String> {
+        self.named.clear();
+        let mut order = Vec::with_capacity(ids.len());
+        for json::Text(id) in ids {
+            let job = self.waiting(id, view, news)?.id;
+            if !self.named.insert(job) {
+                return Err(format!("{} is named twice", news.in_words(job)));
+            }
+            order.push(job);
+        }
+        Ok(order)
+    }
+}

@@ -1,0 +1,126 @@
+//! What is known of a simulation before its first job arrives, and the lines in which programs read of its jobs.
+
+use std::sync::Arc;
+
+use super::requests::node_text;
+use super::wide::WideNumbers;
+use super::workload::Workload;
+use crate::job::{InLog, JobId, Submission};
+use crate::program::json::{push_fields, push_id};
+use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::time::Time;
+
+/// What is known of a simulation before its first job arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts<'a> {
+    /// The log's name in results.
+    pub trace: &'a str,
+    /// The processors of the machine.
+    pub procs: u32,
+    /// The submit time of the first job.
+    pub first_submit: Time,
+    /// The Unix time of the instant 0. None if the log does not say it.
+    pub unix_start: Option<Time>,
+    /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`].
+    pub wide: &'a WideNumbers,
+    /// What jobs ask of a machine of nodes.
+    pub requests: &'a Arc<Requests>,
+}
+
+impl RunFacts<'_> {
+    /// The facts of a workload.
+    pub fn of(workload: &Workload) -> RunFacts<'_> {
+        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
+        let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
+        RunFacts { trace: label, procs, first_submit, unix_start, wide, requests }
+    }
+}
+
+/// [`RunFacts`] that are kept, for a program that is started later.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownRun {
+    pub trace: String,
+    pub procs: u32,
+    pub first_submit: Time,
+    pub unix_start: Option<Time>,
+    wide: WideNumbers,
+    requests: Arc<Requests>,
+}
+
+/// Nothing is known.
+impl Default for KnownRun {
+    fn default() -> KnownRun {
+        let (trace, wide, requests) = (String::new(), WideNumbers::default(), Arc::default());
+        KnownRun { trace, procs: 1, first_submit: 0, unix_start: None, wide, requests }
+    }
+}
+
+impl KnownRun {
+    pub fn of(facts: &RunFacts<'_>) -> KnownRun {
+        let RunFacts { trace, procs, first_submit, unix_start, wide, requests } = *facts;
+        let (trace, wide, requests) = (trace.to_string(), wide.clone(), Arc::clone(requests));
+        KnownRun { trace, procs, first_submit, unix_start, wide, requests }
+    }
+
+    /// Appends a job as an object that is not closed yet.
+    pub fn push_job(&self, line: &mut Vec<u8>, id: JobId, job: &Submission, in_log: InLog) {
+        let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *job;
+        line.extend_from_slice(b"{\"id\":");
+        push_id(line, id);
+        let name = |code| self.wide.number(code);
+        push_fields(
+            line,
+            &[
+                ("log_id", in_log.number),
+                ("user", name(user)),
+                ("group", name(group)),
+                ("executable", name(executable)),
+                ("queue", name(queue)),
+                ("partition", name(partition)),
+                ("procs", procs.into()),
+                ("estimate", estimate),
+                ("submit", submit),
+            ],
+        );
+    }
+
+    /// Appends the field with what a job asks for, if it says more than a number of processors.
+    pub fn push_request(&self, line: &mut Vec<u8>, request: RequestId) {
+        if let Some(request) = self.requests.get(request) {
+            line.extend_from_slice(b",\"request\":");
+            push_request(line, request);
+        }
+    }
+}
+
+/// Appends what a job asks for, with the names of the columns of files of requests. What it does not say is left out.
+fn push_request(line: &mut Vec<u8>, request: &Request) {
+    let mut fields = serde_json::Map::new();
+    let mut add = |name: &str, value: Option<serde_json::Value>| {
+        fields.extend(value.map(|value| (name.to_string(), value)));
+    };
+    let some = |number: u32| (number > 0).then(|| number.into());
+    let text = |text: &str| (!text.is_empty()).then(|| text.into());
+    add("cpus", some(request.cpus));
+    add("nodes", text(&node_text(request)));
+    add("tasks", some(request.tasks));
+    add("tasks_per_node", some(request.tasks_per_node));
+    add("cpus_per_task", some(request.cpus_per_task));
+    match request.memory {
+        MemoryAsked::Unsaid => {}
+        MemoryAsked::PerNode(memory) => add("memory", Some(memory.into())),
+        MemoryAsked::PerCpu(memory) => add("memory_per_cpu", Some(memory.into())),
+    }
+    match request.gpus {
+        GpusAsked::None => {}
+        GpusAsked::Total(gpus) => add("gpus", Some(gpus.into())),
+        GpusAsked::PerNode(gpus) => add("gpus_per_node", Some(gpus.into())),
+    }
+    add("constraint", text(&request.constraint));
+    add("exclusive", request.exclusive.then(|| true.into()));
+    add("partition", text(&request.partitions.join(",")));
+    add("qos", text(&request.qos));
+    add("account", text(&request.account));
+    add("nice", (request.nice != 0).then(|| request.nice.into()));
+    serde_json::to_writer(line, &fields).expect("a vector takes every line");
+}
