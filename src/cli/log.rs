@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::failure::UsageError;
-use super::notes::{report_cleaning, report_requests};
+use super::notes::{report_cleaning, report_feedback, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
@@ -66,7 +66,9 @@ pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<
     let (workload, log) = read_and_clean(source, options, quiet)?;
     report_cleaning(&log, &workload, quiet);
     report_requests(&log.name, &workload, options.reading.unit, quiet);
-    options.shape(workload)
+    let workload = options.shape(workload)?;
+    report_feedback(&log.name, &workload, quiet);
+    Ok(workload)
 }
 
 /// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.

@@ -2,10 +2,13 @@
 //!
 //! A job with conditions comes to the gate when it is submitted. It joins the queue when all of them are met: at its submission,
 //! at a start or an end of another job, or at a time. Then it arrives like any other job, and its submit time is this instant.
+//!
+//! If users react ([`Gate::with_feedback`]), jobs come to the gate when their users submit them, which may depend on ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::feedback::Feedback;
 use crate::job::{Job, JobId};
 use crate::time::{Seconds, Time};
 use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
@@ -14,7 +17,7 @@ use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
 const NONE: u32 = u32::MAX;
 
 /// The jobs of a workload that wait for something else than the scheduler. For [`super::Simulation::with_gate`]; the jobs must
-/// then be submitted in workload order.
+/// then be submitted in workload order, and all of them before the clock moves if users react.
 ///
 /// Conditions that can never be met must have been dropped, as [`crate::trace::clean`] does.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Gate {
     requeued: BTreeSet<u32>,
     /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
     arrivals: Vec<(Time, u32)>,
+    /// When jobs are submitted, if that depends on ends. None: in the order in which they are given, at their own times.
+    feedback: Option<Feedback>,
 }
 
 /// A job with conditions, or one that others wait for.
@@ -103,6 +108,50 @@ impl Gate {
         Some((Gate::new(&links), eligible))
     }
 
+    /// This gate, or if there is none an open one, for users who react. `gate` if the workload has no feedback.
+    pub fn with_feedback(gate: Option<Gate>, workload: &Workload) -> Option<Gate> {
+        let Some(feedback) = Feedback::of(workload) else { return gate };
+        let gate = gate.unwrap_or_else(|| Gate::new(&Links::default()));
+        Some(Gate { feedback: Some(feedback), ..gate })
+    }
+
+    /// Whether jobs are submitted after the ends of others.
+    pub fn has_feedback(&self) -> bool {
+        self.feedback.is_some()
+    }
+
+    /// Takes a job that its user will submit. Returns false if users do not react: then it is submitted at its own time.
+    pub(super) fn takes(&mut self, job: &Job) -> bool {
+        self.feedback.as_mut().is_some_and(|feedback| {
+            feedback.add(job);
+            true
+        })
+    }
+
+    /// The jobs that users submit until now come to the gate.
+    pub(super) fn submit_due(&mut self, now: Time) {
+        while let Some((id, job)) = self.feedback.as_mut().and_then(|feedback| feedback.pop_due(now)) {
+            self.submit(id, job, now);
+        }
+    }
+
+    /// When each job was submitted. None if users do not react.
+    pub(super) fn submissions(&self) -> Option<&[Time]> {
+        self.feedback.as_ref().map(Feedback::submitted)
+    }
+
+    /// The number of jobs that have joined the queue.
+    pub(super) fn arrived_count(&self) -> usize {
+        self.arrived.len()
+    }
+
+    /// A job has left for ever: its user may react.
+    fn react(&mut self, id: u32, now: Time) {
+        if let Some(feedback) = &mut self.feedback {
+            feedback.on_end(id, now);
+        }
+    }
+
     fn new(links: &Links) -> Gate {
         let waited_for = |gated: &GatedJob| [&gated.after_starts[..], &gated.after_ends].concat();
         let mut involved: Vec<u32> = links.gated.iter().flat_map(waited_for).collect();
@@ -135,6 +184,7 @@ impl Gate {
             arrived: Vec::new(),
             requeued: BTreeSet::new(),
             arrivals: Vec::new(),
+            feedback: None,
         }
     }
 
@@ -230,6 +280,7 @@ impl Gate {
 
     /// A running job has ended.
     pub(super) fn on_end(&mut self, id: u32, now: Time) {
+        self.react(id, now);
         let Some(at) = self.find(id) else { return };
         if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
             group.running -= 1;
@@ -246,6 +297,7 @@ impl Gate {
         if self.requeued.remove(&id) {
             return self.on_end(id, now);
         }
+        self.react(id, now);
         if let Some(at) = self.find(id) {
             self.meet_starts(at, now);
             self.meet_ends(at, now);
@@ -262,6 +314,7 @@ impl Gate {
         }
         let Some(at) = self.find(id).filter(|&at| self.links[at].waiting.is_some()) else { return false };
         self.take(at);
+        self.react(id, now);
         if let Some(tasks) = self.arrays.get_mut(self.links[at].array as usize) {
             tasks.ready.remove(&(at as u32));
         }
@@ -309,9 +362,11 @@ impl Gate {
         !self.released.is_empty()
     }
 
-    /// When the next job's time comes.
+    /// When the next job's time comes, or the next job is submitted by a user who reacts.
     pub(super) fn next_time(&self) -> Option<Time> {
-        self.timers.peek().map(|&Reverse((time, _))| time)
+        let timer = self.timers.peek().map(|&Reverse((time, _))| time);
+        let submission = self.feedback.as_ref().and_then(Feedback::next_time);
+        timer.into_iter().chain(submission).min()
     }
 
     /// Notes that a job joins the queue.

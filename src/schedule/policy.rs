@@ -6,7 +6,7 @@ use super::queue::{Queue, Waiting};
 use super::running::RunningJobs;
 use crate::job::{JobId, Submission};
 use crate::machine::{Capacity, NodeGrant, Nodes, Shapes};
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
 pub trait Policy: Send {
@@ -25,6 +25,10 @@ pub trait Policy: Send {
 
     /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
+
+    /// How long the job that arrives next waited in the log. Called before its arrival, only if the policy replays the log
+    /// ([`Policy::oversubscribes`]) and arrivals depend on ends, so that their order was not known before.
+    fn on_recorded_wait(&mut self, _id: JobId, _wait: Seconds) {}
 
     /// The prediction of a waiting job has changed since its arrival. For policies that keep an index of the queue.
     fn on_prediction(&mut self, _job: &Waiting) {}
