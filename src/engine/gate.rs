@@ -42,7 +42,7 @@ pub struct Gate {
     /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
     arrivals: Vec<(Time, u32)>,
     /// When jobs are submitted, if that depends on ends. None: in the order in which they are given, at their own times.
-    feedback: Option<Feedback>,
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// A job with conditions, or one that others wait for.
@@ -108,51 +108,7 @@ impl Gate {
         Some((Gate::new(&links), eligible))
     }
 
-    /// This gate, or if there is none an open one, for users who react. `gate` if the workload has no feedback.
-    pub fn with_feedback(gate: Option<Gate>, workload: &Workload) -> Option<Gate> {
-        let Some(feedback) = Feedback::of(workload) else { return gate };
-        let gate = gate.unwrap_or_else(|| Gate::new(&Links::default()));
-        Some(Gate { feedback: Some(feedback), ..gate })
-    }
-
-    /// Whether jobs are submitted after the ends of others.
-    pub fn has_feedback(&self) -> bool {
-        self.feedback.is_some()
-    }
-
-    /// Takes a job that its user will submit. Returns false if users do not react: then it is submitted at its own time.
-    pub(super) fn takes(&mut self, job: &Job) -> bool {
-        self.feedback.as_mut().is_some_and(|feedback| {
-            feedback.add(job);
-            true
-        })
-    }
-
-    /// The jobs that users submit until now come to the gate.
-    pub(super) fn submit_due(&mut self, now: Time) {
-        while let Some((id, job)) = self.feedback.as_mut().and_then(|feedback| feedback.pop_due(now)) {
-            self.submit(id, job, now);
-        }
-    }
-
-    /// When each job was submitted. None if users do not react.
-    pub(super) fn submissions(&self) -> Option<&[Time]> {
-        self.feedback.as_ref().map(Feedback::submitted)
-    }
-
-    /// The number of jobs that have joined the queue.
-    pub(super) fn arrived_count(&self) -> usize {
-        self.arrived.len()
-    }
-
-    /// A job has left for ever: its user may react.
-    fn react(&mut self, id: u32, now: Time) {
-        if let Some(feedback) = &mut self.feedback {
-            feedback.on_end(id, now);
-        }
-    }
-
-    fn new(links: &Links) -> Gate {
+    pub(super) fn new(links: &Links) -> Gate {
         let waited_for = |gated: &GatedJob| [&gated.after_starts[..], &gated.after_ends].concat();
         let mut involved: Vec<u32> = links.gated.iter().flat_map(waited_for).collect();
         involved.extend(links.gated.iter().map(|gated| gated.job));
@@ -367,6 +323,11 @@ impl Gate {
         let timer = self.timers.peek().map(|&Reverse((time, _))| time);
         let submission = self.feedback.as_ref().and_then(Feedback::next_time);
         timer.into_iter().chain(submission).min()
+    }
+
+    /// The number of jobs that have joined the queue.
+    pub(super) fn arrived_count(&self) -> usize {
+        self.arrived.len()
     }
 
     /// Notes that a job joins the queue.

@@ -15,6 +15,10 @@ use crate::metrics::columns::{
 use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
+/// How comparisons of runs are to be read in which users react.
+pub const FEEDBACK_NOTE: &str = "Users react (--feedback): linked jobs arrive after the simulated ends of earlier jobs, so that jobs arrive at other times \
+     in each run. Waits are those of the same jobs under different loads: compare jobs a day and the makespan too.";
+
 /// The lines of the table: caption and column.
 static LINES: [(&str, &Column); 29] = [
     ("wait, mean", &WAIT_MEAN),
@@ -168,11 +172,7 @@ fn notes(first: &SettingRuns) -> Vec<String> {
         ));
     }
     if first.rows[0].summary.linked_jobs.is_some() {
-        notes.push(
-            "Users react (--feedback): linked jobs arrive after the simulated ends of earlier jobs, so that jobs arrive at other \
-             times in each run. Waits are those of the same jobs under different loads: compare jobs a day and the makespan too."
-                .to_string(),
-        );
+        notes.push(FEEDBACK_NOTE.to_string());
     }
     if replications > 1 {
         let verdict = match first.baseline() {

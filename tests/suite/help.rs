@@ -399,6 +399,7 @@ fn pages_have_every_name_and_key() {
         ("schedulers", "schedulers"),
         ("predictors", "predictors"),
         ("estimates", "estimates"),
+        ("feedback", "feedback"),
         ("meta", "policies"),
         ("malleable", "strategies"),
         ("waits", "methods"),
