@@ -17,6 +17,7 @@ mod exec;
 mod fair;
 mod faults;
 mod feedback;
+mod feedback_commands;
 mod fidelity;
 mod formats;
 mod formulas;

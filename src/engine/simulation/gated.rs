@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::engine::error::EngineError;
+use crate::engine::gate::Gate;
 use crate::engine::observer::Observer;
 use crate::job::{Job, JobId, Submission};
 
@@ -52,10 +53,7 @@ impl<O: Observer> Simulation<O> {
     /// The job of [`Simulation::by_log`], by its arrival.
     #[inline]
     pub(super) fn by_arrival(&self, id: JobId) -> JobId {
-        match &self.gate {
-            Some(gate) if gate.has_feedback() => gate.arrived(id).expect("the job has arrived"),
-            _ => id,
-        }
+        by_arrival(&self.gate, id)
     }
 
     /// Tells the gate which jobs have started, and numbers them by submission.
@@ -85,5 +83,14 @@ impl<O: Observer> Simulation<O> {
             None => Ok(()),
             Some((held, job)) => Err(EngineError::Held { job, time: self.now(), held }),
         }
+    }
+}
+
+/// See [`Simulation::by_arrival`].
+#[inline]
+pub(super) fn by_arrival(gate: &Option<Box<Gate>>, id: JobId) -> JobId {
+    match gate {
+        Some(gate) if gate.has_feedback() => gate.arrived(id).expect("the job has arrived"),
+        _ => id,
     }
 }
