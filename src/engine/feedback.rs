@@ -55,22 +55,23 @@ impl Feedback {
             is_linked,
             jobs: Vec::with_capacity(jobs),
             due: BinaryHeap::new(),
-            submitted: vec![Time::MAX; jobs],
+            submitted: Vec::with_capacity(jobs),
         })
     }
 
-    /// Adds the next job of the workload.
+    /// Adds the next job of the workload. Further jobs follow no others.
     pub fn add(&mut self, job: &Job) {
         let id = self.jobs.len();
         self.jobs.push(*job);
-        if !self.is_linked[id] {
+        self.submitted.push(Time::MAX);
+        if self.is_linked.get(id) != Some(&true) {
             self.due.push(Reverse((job.submission.submit, id as u32)));
         }
     }
 
     /// A job has ended, or was cancelled while it waited.
     pub fn on_end(&mut self, id: u32, now: Time) {
-        let group = self.group_of[id as usize];
+        let Some(&group) = self.group_of.get(id as usize) else { return };
         let Some(group) = self.groups.get_mut(group as usize) else { return };
         group.left -= 1;
         if group.left == 0 {

@@ -13,8 +13,8 @@ use shadowtime::machine::{Cluster, Node, Partition};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict::RunFacts;
 use shadowtime::trace::{
-    FeedbackLinks, FeedbackModel, LogNames, Moment, PartitionMap, Preceding, ReadOptions, Shaping, Source, Unit,
-    Workload, put_on_cluster, read, shape,
+    Conditions, FeedbackLinks, FeedbackModel, LogConditions, LogNames, Moment, PartitionMap, Preceding, ReadOptions,
+    Shaping, Source, Unit, Workload, put_on_cluster, read, shape,
 };
 
 use crate::plain_feedback::{self, PlainLinks, PlainScheduler};
@@ -382,4 +382,23 @@ fn predictions_are_kept_in_order_of_arrival() {
     let at_end: Vec<u32> =
         history.iter().filter(|made| made.cause == JobId(1) && made.job != made.cause).map(|made| made.job.0).collect();
     assert_eq!(at_end, [3, 2], "{history:?}");
+}
+
+/// A begin time counts from the simulated submission, and a replay has the recorded arrivals and starts all the same.
+#[test]
+fn conditions_count_from_the_simulated_submission() {
+    let jobs = [
+        waited(0, job_of(2, 0, 2, 100, 100)),
+        waited(0, job_of(1, 0, 1, 10, 10)),
+        waited(35, job_of(1, 15, 1, 5, 5)),
+        waited(0, job_of(1, 60, 1, 5, 5)),
+    ];
+    let begin = Conditions { begin: 20, ..Conditions::default() };
+    let conditions = Arc::new(LogConditions::new(vec![(2, begin)], Vec::new(), 0));
+    let log = Workload { conditions, ..workload(2, &jobs) };
+    let workload = FeedbackModel::parse("think").unwrap().link(log, &[]).unwrap();
+    // Job 1 starts at 100. Job 2 is submitted at 115, may start at 135 and does; job 3 comes 5 s after its end.
+    assert_eq!(schedule(&workload, "fcfs", "estimate"), [(0, 0), (0, 100), (135, 135), (145, 145)]);
+    assert_eq!(record(&workload, "fcfs", "estimate").submitted, Some(vec![0, 0, 115, 145]));
+    assert_eq!(schedule(&workload, "replay", "estimate"), [(0, 0), (0, 0), (35, 50), (60, 60)]);
 }
