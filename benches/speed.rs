@@ -137,7 +137,8 @@ fn bench_of(name: &str) -> Bench {
 
 /// A generated log. Its bytes are leaked, because a source of bytes must be static.
 fn generated(jobs: usize, offered_load: f64) -> Source {
-    let (header, records) = generate_sessions(&Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1 });
+    let model = Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1, feedback: false };
+    let (header, records) = generate_sessions(&model);
     let mut bytes = Vec::new();
     write_header(&mut bytes, &header).unwrap();
     records.iter().for_each(|record| write_record(&mut bytes, record).unwrap());

@@ -7,8 +7,8 @@
 use crate::request::RequestId;
 use crate::time::{HOUR, IfKnown, MINUTE, Seconds, Time};
 
-/// A job's number in its workload, from 0 in order of submission. Policies and predictors number jobs in order of arrival, which
-/// is another one if some had to wait at the gate ([`crate::engine::Gate`]).
+/// A job's number in its workload, from 0 in order of submission, or of the log if users react. Policies and predictors number
+/// jobs in order of arrival, which is another one if some had to wait at the gate ([`crate::engine::Gate`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
 

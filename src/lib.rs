@@ -36,11 +36,11 @@
 //! |---|---|---|
 //! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
-//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, shaping, the embedded log; the present queue of a site |
+//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
-//! | 5 | [`engine`] | events and their order, the gate in front of the queue, the state of the machine, observers of events; the only module that changes the state of a simulation |
+//! | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, the state of the machine, observers of events; the only module that changes the state of a simulation |
 //! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
 //! | 8 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
@@ -91,6 +91,8 @@
 //!   past waits correct the result: `wait/recalibrate.rs`.
 //! - When an answer for a queue of now is said to be reliable: `wait/reliability.rs`; how past answers are judged:
 //!   `wait/back_test.rs`; its columns: `wait/live_columns.rs`; its page: `wait/live_page.rs`.
+//! - How jobs are found that follow the ends of others: `trace/feedback/`; when they are submitted in a simulation:
+//!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`].
 //! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.

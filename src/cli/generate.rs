@@ -37,7 +37,8 @@ enum Model {
     /// Users who work in sessions on a busy machine; the embedded log was made with this model
     #[command(after_help = "Examples:
   sim generate sessions --jobs 20000 --procs 256 --seed 42 --out busy.swf
-  sim generate sessions | sim - --predictor ruh --baseline easy/estimate")]
+  sim generate sessions | sim - --predictor ruh --baseline easy/estimate
+  sim generate sessions --feedback | sim - --feedback swf")]
     Sessions(SessionsArgs),
     /// Batch and interactive jobs with a daily cycle, by the model of Lublin and Feitelson
     ///
@@ -73,6 +74,9 @@ struct SessionsArgs {
     /// The submitted work as a share of what the machine can do in the time of the log
     #[arg(long, value_name = "LOAD", default_value_t = 0.85, value_parser = options::number("a load", (0.01, 100.0), 0.85))]
     offered_load: f64,
+    /// Write which job each user waited for, and the think time (fields 17 and 18), for `sim --feedback swf`
+    #[arg(long)]
+    feedback: bool,
     #[command(flatten)]
     made: MadeLogOptions,
 }
@@ -169,10 +173,11 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
-    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
+    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, feedback, .. } = *args;
     let MadeLogOptions { seed, out: ref file, print } = args.made;
     let out = args.made.open(&[])?;
-    let (header, records) = generate_sessions(&Sessions { jobs: jobs as usize, procs, users, offered_load, seed });
+    let model = Sessions { jobs: jobs as usize, procs, users, offered_load, seed, feedback };
+    let (header, records) = generate_sessions(&model);
     out.fill(|out| {
         write_header(out, &header)?;
         records.iter().try_for_each(|record| write_record(out, record))

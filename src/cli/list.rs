@@ -1,4 +1,4 @@
-//! `sim list`: the values of `--predictor`, `--scheduler`, `--estimates`, `--strategy`, `--policy` and `--method`, the
+//! `sim list`: the values of `--predictor`, `--scheduler`, `--estimates`, `--feedback`, `--strategy`, `--policy` and `--method`, the
 //! columns of results, the studies and the pages of the manual.
 
 use std::io::{self, Write};
@@ -20,6 +20,7 @@ use crate::reproduce::STUDIES;
 use crate::schedule;
 use crate::similar::did_you_mean;
 use crate::spec::Form;
+use crate::trace::feedback_forms;
 use crate::wait;
 
 /// The subcommand.
@@ -89,6 +90,8 @@ pub enum What {
     Schedulers,
     /// Models of user estimates
     Estimates,
+    /// How users react to the ends of their jobs
+    Feedback,
     /// Strategies of malleable jobs
     Strategies,
     /// Policies of `sim meta`
@@ -109,6 +112,7 @@ pub fn forms(what: What) -> Vec<&'static Form> {
         What::Predictors => predict::catalog::forms(),
         What::Schedulers => schedule::catalog::forms(),
         What::Estimates => estimates::catalog::forms(),
+        What::Feedback => feedback_forms().to_vec(),
         What::Strategies => Strategy::forms(),
         What::Policies => meta::dispatch_forms(),
         What::Methods => wait::WaitMethod::forms().to_vec(),

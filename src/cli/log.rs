@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::failure::UsageError;
-use super::notes::{report_cleaning, report_missing_predictions, report_requests};
+use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
@@ -67,7 +67,9 @@ pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<
     report_cleaning(&log, &workload, quiet);
     report_requests(&log.name, &workload, options.reading.unit, quiet);
     report_missing_predictions(&log.name, &workload, options.predictors(), quiet);
-    options.shape(workload)
+    let workload = options.shape(workload)?;
+    report_feedback(&log.name, &workload, quiet);
+    Ok(workload)
 }
 
 /// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.

@@ -136,6 +136,25 @@ pub fn report_missing_predictions<'a>(
     }
 }
 
+/// Notes how many jobs arrive after the ends of others, and why some do not, if users react.
+pub fn report_feedback(name: &str, workload: &Workload, quiet: bool) {
+    let Some((feedback, links)) = workload.feedback.as_ref().zip(workload.feedback_links()) else { return };
+    if links.linked == 0 {
+        warning(format_args!("{name}: --feedback has no effect: no job follows another one within the limit"));
+    } else if !quiet {
+        let (jobs, all) = (grouped(links.linked), counted(workload.jobs.len() as u64, "job"));
+        let think = readable_duration(links.think_mean);
+        note(format_args!("{name}: {jobs} of {all} arrive after the ends of others, think time {think} on average"));
+    }
+    let unusable = "was dropped or is not earlier, or the think time is not known";
+    for (count, why) in [(links.cut, "is not simulated"), (feedback.unusable, unusable)] {
+        if count > 0 && !quiet {
+            let jobs = counted_as(count, "job arrives at its own time", "jobs arrive at their own times");
+            note(format_args!("{name}: {jobs}: the preceding job {why}"));
+        }
+    }
+}
+
 /// Warns if the recorded schedule does not fit the nodes of the machine.
 pub fn warn_of_misfits(name: &str, workload: &Workload) {
     if let Some(words) = RecordedFit::of(workload).and_then(|fit| fit.in_words()) {

@@ -14,7 +14,7 @@ use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
-use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading};
+use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::Setting;
 use crate::metrics::Column;
 use crate::recommend::{
@@ -28,7 +28,8 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "recommend",
     about: "Which scheduler and predictor to use, what it brings, who pays",
     arguments: |command| {
-        let command = options::add(RecommendArgs::augment_args(command), &[Log, Machine, Reading, Estimates, Engine]);
+        let sections = [Log, Machine, Reading, Estimates, Users, Engine];
+        let command = options::add(RecommendArgs::augment_args(command), &sections);
         let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
         slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
     },

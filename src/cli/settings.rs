@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::interrupt;
 use super::log::read_log;
 use super::names::NamesOption;
-use super::notes::{report_cleaning, report_missing_predictions, report_requests};
+use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
@@ -67,6 +67,7 @@ impl LogUnderSettings {
         report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors), quiet);
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
+        report_feedback(&log.name, &workload, quiet);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
         Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, cleaned: copy })
     }
@@ -138,6 +139,9 @@ pub fn check_site(
     if setting.is_replay() || !options.shaping.keeps_submissions() {
         return None;
     }
+    // The recorded waits are those of the recorded submissions.
+    let without_feedback = workload.feedback.as_ref().map(|_| Workload { feedback: None, ..workload.clone() });
+    let workload = without_feedback.as_ref().unwrap_or(workload);
     let progress = Progress::counting("comparing with the recorded waits", "jobs", None, quiet);
     SiteCheck::of(workload, setting, &options.measure, threads, &|arrived| progress.add(arrived))
 }

@@ -18,8 +18,8 @@ use crate::report::{
     write_survey,
 };
 use crate::trace::{
-    CONVERTED, ConditionSurvey, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt, over_machine, peak,
-    read_joined, survey, validate,
+    CONVERTED, ConditionSurvey, FeedbackModel, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt,
+    over_machine, peak, read_joined, survey, validate,
 };
 
 /// The subcommand.
@@ -61,6 +61,8 @@ enum TraceCommand {
   sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
   sim trace convert sacct.txt --names-out names.csv --out site.swf
       who is user 1?
+  sim trace convert site.swf --feedback think --out linked.swf
+      who reacted to which job, in fields 17 and 18
   sim trace convert sacct.txt --requests-out asked.csv --out site.swf
   sim site.swf --requests asked.csv    memory, GPUs, partitions of jobs
   sim trace convert jobs.csv --out jobs.swf \\
@@ -104,6 +106,9 @@ struct ConvertArgs {
     /// accounts; - for standard output
     #[arg(long, value_name = "FILE")]
     requests_out: Option<String>,
+    /// Write how users react into fields 17 and 18, for `sim --feedback swf`: think, or think:limit=1h; see `sim help feedback`
+    #[arg(long, value_name = "MODEL", value_parser = FeedbackModel::parse)]
+    feedback: Option<FeedbackModel>,
     #[command(flatten)]
     print: PrintOptions,
 }
@@ -155,7 +160,11 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
     let header = converted_header(&log, &sources, options, quiet)?;
-    out.expect("--out is required").fill(|out| write_log(out, &log, &header))?;
+    let preceding = match &args.feedback {
+        None => None,
+        Some(model) => Some(model.fields(&options.clean(&log)?, &log.preceding)?),
+    };
+    out.expect("--out is required").fill(|out| write_log(out, &log, &header, preceding.as_deref()))?;
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
     match requests {
         Some(out) => out.fill(|out| write_requests(out, &log))?,
@@ -171,6 +180,9 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     Ok(args.print.report(&args.out, quiet, &row, || {
         let (records, rows) = (counted(log.records.len() as u64, "record"), counted(log.source.rows, "row"));
         note(format_args!("{}: {records} of {rows}", log.name));
+        if let Some(preceding) = &preceding {
+            note(format_args!("{}: {} with a preceding job", log.name, counted(preceding.len() as u64, "record")));
+        }
     })?)
 }
 

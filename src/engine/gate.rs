@@ -2,10 +2,13 @@
 //!
 //! A job with conditions comes to the gate when it is submitted. It joins the queue when all of them are met: at its submission,
 //! at a start or an end of another job, or at a time. Then it arrives like any other job, and its submit time is this instant.
+//!
+//! If users react ([`Gate::with_feedback`]), jobs come to the gate when their users submit them, which may depend on ends.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
+use super::feedback::Feedback;
 use crate::job::{Job, JobId};
 use crate::time::{Seconds, Time};
 use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
@@ -14,7 +17,7 @@ use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
 const NONE: u32 = u32::MAX;
 
 /// The jobs of a workload that wait for something else than the scheduler. For [`super::Simulation::with_gate`]; the jobs must
-/// then be submitted in workload order.
+/// then be submitted in workload order, and all of them before the clock moves if users react.
 ///
 /// Conditions that can never be met must have been dropped, as [`crate::trace::clean`] does.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Gate {
     requeued: BTreeSet<u32>,
     /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
     arrivals: Vec<(Time, u32)>,
+    /// When jobs are submitted, if that depends on ends. None: in the order in which they are given, at their own times.
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// A job with conditions, or one that others wait for.
@@ -103,7 +108,7 @@ impl Gate {
         Some((Gate::new(&links), eligible))
     }
 
-    fn new(links: &Links) -> Gate {
+    pub(super) fn new(links: &Links) -> Gate {
         let waited_for = |gated: &GatedJob| [&gated.after_starts[..], &gated.after_ends].concat();
         let mut involved: Vec<u32> = links.gated.iter().flat_map(waited_for).collect();
         involved.extend(links.gated.iter().map(|gated| gated.job));
@@ -135,6 +140,7 @@ impl Gate {
             arrived: Vec::new(),
             requeued: BTreeSet::new(),
             arrivals: Vec::new(),
+            feedback: None,
         }
     }
 
@@ -230,6 +236,7 @@ impl Gate {
 
     /// A running job has ended.
     pub(super) fn on_end(&mut self, id: u32, now: Time) {
+        self.react(id, now);
         let Some(at) = self.find(id) else { return };
         if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
             group.running -= 1;
@@ -246,6 +253,7 @@ impl Gate {
         if self.requeued.remove(&id) {
             return self.on_end(id, now);
         }
+        self.react(id, now);
         if let Some(at) = self.find(id) {
             self.meet_starts(at, now);
             self.meet_ends(at, now);
@@ -262,6 +270,7 @@ impl Gate {
         }
         let Some(at) = self.find(id).filter(|&at| self.links[at].waiting.is_some()) else { return false };
         self.take(at);
+        self.react(id, now);
         if let Some(tasks) = self.arrays.get_mut(self.links[at].array as usize) {
             tasks.ready.remove(&(at as u32));
         }
@@ -309,9 +318,16 @@ impl Gate {
         !self.released.is_empty()
     }
 
-    /// When the next job's time comes.
+    /// When the next job's time comes, or the next job is submitted by a user who reacts.
     pub(super) fn next_time(&self) -> Option<Time> {
-        self.timers.peek().map(|&Reverse((time, _))| time)
+        let timer = self.timers.peek().map(|&Reverse((time, _))| time);
+        let submission = self.feedback.as_ref().and_then(Feedback::next_time);
+        timer.into_iter().chain(submission).min()
+    }
+
+    /// The number of jobs that have joined the queue.
+    pub(super) fn arrived_count(&self) -> usize {
+        self.arrived.len()
     }
 
     /// Notes that a job joins the queue.

@@ -7,6 +7,7 @@
 
 mod error;
 mod event_queue;
+mod feedback;
 mod gate;
 mod machine;
 mod observer;

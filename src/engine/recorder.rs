@@ -144,10 +144,10 @@ impl Recorder {
         self.history.as_ref().map_or(0, Vec::len)
     }
 
-    /// Sorts the predictions of one event, which begin at index `from`.
-    pub fn order_history(&mut self, from: usize) {
+    /// Sorts the predictions of one event, which begin at index `from`: the job's own first, then the others by `arrival`.
+    pub fn order_history(&mut self, from: usize, arrival: impl Fn(JobId) -> JobId) {
         if let Some(history) = &mut self.history {
-            history[from..].sort_by_key(|made| (made.job != made.cause, made.job));
+            history[from..].sort_by_key(|made| (made.job != made.cause, arrival(made.job)));
         }
     }
 

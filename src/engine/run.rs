@@ -1,6 +1,7 @@
 //! Simulates a whole workload, from the first submission to the last end.
 
 use super::error::EngineError;
+use super::gate::Gate;
 use super::observer::{Observer, PredictionMade};
 use super::recorder::{GivenAreas, Outcome, Preempted};
 use super::setup::{EngineOptions, Named};
@@ -29,6 +30,8 @@ pub struct RunRecord {
     /// times are the instants at which they joined the queue, and their runtimes are those until they were cancelled. None: as
     /// in the workload.
     pub arrived: Option<Vec<Job>>,
+    /// When each job was submitted, in workload order, if users react. None: as in the workload.
+    pub submitted: Option<Vec<Time>>,
     /// When each job started in the virtual schedule of the scheduler, in workload order. None if it has none.
     pub virtual_starts: Option<Vec<Time>>,
 }
@@ -73,7 +76,8 @@ impl RunRecord {
         let all = arrived.iter().zip(jobs).zip(&self.outcomes).enumerate();
         all.map(|(at, ((job, in_log), outcome))| {
             let virtual_start = self.virtual_starts.as_ref().map(|starts| starts[at]);
-            Finished { job, submitted: in_log.submission.submit, outcome, virtual_start }
+            let submitted = self.submitted.as_ref().map_or(in_log.submission.submit, |times| times[at]);
+            Finished { job, submitted, outcome, virtual_start }
         })
     }
 }
@@ -105,6 +109,28 @@ pub fn run_simulation(
     progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
     simulation.reserve(jobs.len());
+    if simulation.gate().is_some_and(Gate::has_feedback) {
+        run_with_feedback(&mut simulation, jobs, progress)?;
+    } else {
+        run_in_order(&mut simulation, jobs, progress)?;
+    }
+    let (given, preempted) = (simulation.given(), simulation.preempted());
+    let mut arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
+    for &(id, runtime) in simulation.cut_runs() {
+        arrived.get_or_insert_with(|| jobs.to_vec())[id.index()].runtime = runtime;
+    }
+    let submitted = simulation.gate().and_then(|gate| gate.submissions()).map(<[Time]>::to_vec);
+    let virtual_starts = simulation.take_virtual_starts();
+    let (outcomes, history) = simulation.into_outcomes();
+    Ok(RunRecord { outcomes, history, given, preempted, arrived, submitted, virtual_starts })
+}
+
+/// Runs jobs that are submitted at their own times.
+fn run_in_order(
+    simulation: &mut Simulation<impl Observer>,
+    jobs: &[Job],
+    progress: &mut dyn FnMut(usize),
+) -> Result<(), EngineError> {
     let mut arrived = 0;
     for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
         for job in together {
@@ -116,13 +142,26 @@ pub fn run_simulation(
         }
         simulation.advance_to(together[0].submission.submit)?;
     }
-    simulation.run_to_end()?;
-    let (given, preempted) = (simulation.given(), simulation.preempted());
-    let mut arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
-    for &(id, runtime) in simulation.cut_runs() {
-        arrived.get_or_insert_with(|| jobs.to_vec())[id.index()].runtime = runtime;
+    simulation.run_to_end()
+}
+
+/// Runs jobs of which some are submitted after the ends of others.
+fn run_with_feedback(
+    simulation: &mut Simulation<impl Observer>,
+    jobs: &[Job],
+    progress: &mut dyn FnMut(usize),
+) -> Result<(), EngineError> {
+    for job in jobs {
+        simulation.submit(job)?;
     }
-    let virtual_starts = simulation.take_virtual_starts();
-    let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history, given, preempted, arrived, virtual_starts })
+    let mut told = 0;
+    while let Some(next) = simulation.next_event() {
+        simulation.advance_to(next)?;
+        let arrived = simulation.gate().map_or(0, Gate::arrived_count) / PROGRESS_EVERY * PROGRESS_EVERY;
+        if arrived > told {
+            progress(arrived);
+            told = arrived;
+        }
+    }
+    simulation.run_to_end()
 }

@@ -53,6 +53,7 @@ impl<'a> Episodes<'a> {
             requests: workload.requests.clone(),
             shapes: workload.shapes.clone(),
             conditions: workload.conditions.clone(),
+            feedback: None,
             cleaning: workload.cleaning,
         };
         Episodes { workload, empty, starts: None }
@@ -61,7 +62,7 @@ impl<'a> Episodes<'a> {
     /// What is simulated in an episode.
     ///
     /// # Errors
-    /// If the workload has no such jobs, or its jobs depend on each other.
+    /// If the workload has no such jobs, or its jobs depend on each other, or users react.
     pub fn run(&mut self, episode: &Episode) -> Result<EpisodeRun, String> {
         let Episode { first_job, jobs, warm } = *episode;
         let workload = self.workload;
@@ -70,6 +71,9 @@ impl<'a> Episodes<'a> {
             let (asked, known) = (counted(jobs as u64, "job"), counted(all.len() as u64, "job"));
             return Err(format!("an episode of {asked} from job {first_job} on: the workload has {known}, from 0 on"));
         };
+        if workload.feedback.is_some() {
+            return Err("an episode cannot be played with --feedback: its jobs follow jobs outside of it".to_string());
+        }
         if Gate::of(workload).is_some() {
             return Err("an episode cannot be played on a log whose jobs depend on each other or are held".to_string());
         }

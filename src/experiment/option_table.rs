@@ -8,7 +8,7 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::{Spec, SpecError};
 use crate::time::{parse_duration, print_duration};
-use crate::trace::{LogFormat, Moment, RequestFile};
+use crate::trace::{FeedbackModel, LogFormat, Moment, RequestFile};
 
 use super::options::Options;
 use super::run::Setting;
@@ -50,6 +50,8 @@ pub enum Section {
     Estimates,
     /// Which part of the workload is simulated, and changes of its submit times.
     Shape,
+    /// Users who react to the ends of their jobs.
+    Users,
     /// How the simulation runs.
     Engine,
     /// Which jobs are measured.
@@ -66,6 +68,7 @@ impl Section {
             Section::Reading => Some("Format of the log"),
             Section::Estimates => Some("Estimates"),
             Section::Shape => Some("Shape, in this order"),
+            Section::Users => Some("Users who react"),
             Section::Engine => Some("Engine"),
             Section::Metrics => Some("Metrics"),
         }
@@ -160,6 +163,10 @@ options! {
             "The seed of all random numbers, except those of --estimates"
         "replication" "I" [shaping: Replication]
             "The same as --shake 30s --seed I; 0 is the log as it is"
+    }
+    Users {
+        "feedback" "MODEL" [feedback: OrNone(By(FeedbackModel::parse, FeedbackModel::to_string))]
+            "Jobs arrive after the simulated ends of earlier jobs of their users: think, session or swf, or `none`: at the times in the log; see `sim help feedback`"
     }
     Engine {
         // With a factor below 1, the predicted end of a running job could be in the past.
@@ -296,6 +303,8 @@ mod tests {
             ("load", "1.20", "1.2"),
             ("shake", "30", "30s"),
             ("seed", "7", "7"),
+            ("feedback", "think:limit=1200", "think"),
+            ("feedback", "none", ""),
             ("inflate", "2.0", "2"),
             ("pass-on-miss", "on", "on"),
             ("warmup", "1%", "1%"),
@@ -319,7 +328,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 35, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 36, "a new option needs its line in this test");
     }
 
     #[test]

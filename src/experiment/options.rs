@@ -9,7 +9,7 @@ use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
 use crate::spec::Spec;
-use crate::trace::{Cleaning, LogReading, PartitionMap, ReadOptions, Shaping, Workload};
+use crate::trace::{Cleaning, FeedbackModel, LogReading, PartitionMap, ReadOptions, Shaping, Workload};
 
 use super::option_table::{OPTIONS, OptionForm, Section};
 use super::run::Setting;
@@ -41,6 +41,8 @@ pub struct Options {
     pub estimates_seed: u64,
     /// Which part of the workload is simulated, and changes of its submit times.
     pub shaping: Shaping,
+    /// How users react to the ends of their jobs. None: jobs arrive at the times in the log.
+    pub feedback: Option<FeedbackModel>,
     /// As [`EngineOptions::inflate`].
     pub inflate: f64,
     /// As [`EngineOptions::pass_on_miss`].
@@ -64,6 +66,7 @@ impl Default for Options {
             estimates: None,
             estimates_seed: 1,
             shaping: Shaping::default(),
+            feedback: None,
             inflate: 1.0,
             pass_on_miss: false,
             measure: Measure::default(),
@@ -115,6 +118,7 @@ impl Options {
             "scheduler" => Some(&self.scheduler),
             "predictor" => Some(&self.predictor),
             "estimates" => self.estimates.as_ref().map(EstimateModel::spec),
+            "feedback" => self.feedback.as_ref().map(FeedbackModel::spec),
             _ => None,
         }
     }
@@ -139,6 +143,10 @@ impl Options {
                 seed if self.is_idle_seed(seed) => continue,
                 // Left out if it is not given, so that keys of sweeps are valid that are older than this option.
                 "estimates" => match &self.estimates {
+                    None => continue,
+                    Some(model) => model.in_full(),
+                },
+                "feedback" => match &self.feedback {
                     None => continue,
                     Some(model) => model.in_full(),
                 },
@@ -169,8 +177,8 @@ impl Options {
 
     /// The key of the workload of a given log: runs with equal keys share one workload.
     pub fn workload_key(&self) -> String {
-        let values =
-            self.lines(&[Section::Log, Section::Machine, Section::Reading, Section::Estimates, Section::Shape]);
+        use Section::{Estimates, Log, Machine, Reading, Shape, Users};
+        let values = self.lines(&[Log, Machine, Reading, Estimates, Shape, Users]);
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
         format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
     }
@@ -244,6 +252,8 @@ mod tests {
         // The seed of estimates matters if the model is random.
         let seeds = |model| ["1", "2"].map(|seed| with(&[("estimates", model), ("estimates-seed", seed)]));
         let [[none, same], [f, other], [x2, again]] = ["none", "f", "x2"].map(seeds);
+        assert_ne!(with(&[("feedback", "think")]), plain);
+        assert!(with(&[("feedback", "none")]) == plain && !plain.contains("feedback"));
         assert!(none == plain && same == plain && f != plain && f != other && x2 != plain && x2 == again);
     }
 }

@@ -41,7 +41,7 @@ impl Options {
         }
     }
 
-    /// Cleans a log and replaces its estimates if a model is set, but does not shape the workload.
+    /// Cleans a log, replaces its estimates if a model is set, and links its jobs if users react, but does not shape the workload.
     ///
     /// The model sees all jobs of the log, before shaping. Its results depend on the number of jobs, and this way a job has
     /// the same estimate whichever part of the log is run. Cleaning then ignores the estimates of the log: it drops no job
@@ -50,7 +50,7 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
-        let Some(model) = &self.estimates else { return self.put_on_machine(clean(log, &self.rules())?, log) };
+        let Some(model) = &self.estimates else { return self.complete(clean(log, &self.rules())?, log) };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
         replace_estimates(&mut workload, log, model, self.estimates_seed)
@@ -58,7 +58,13 @@ impl Options {
         if self.cleaning.overrun == Overrun::Kill {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }
-        self.put_on_machine(workload, log)
+        self.complete(workload, log)
+    }
+
+    /// Puts the jobs on the machine, and finds out which of them follow others.
+    fn complete(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {
+        let workload = self.put_on_machine(workload, log)?;
+        self.feedback.iter().try_fold(workload, |workload, model| model.link(workload, &log.preceding))
     }
 
     fn put_on_machine(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {
@@ -77,7 +83,7 @@ impl Options {
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
             let workload = clean_out(log, &self.rules())?;
-            return self.put_on_machine(workload, log);
+            return self.complete(workload, log);
         }
         let workload = self.clean(log);
         log.records = Vec::new();

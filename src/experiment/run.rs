@@ -114,6 +114,7 @@ impl Setting {
         let predictor = self.predictor(&RunFacts::of(workload));
         let options = EngineOptions { unix_start: workload.unix_start, ..self.engine };
         let simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);
+        let gate = Gate::with_feedback(gate, workload);
         engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
     }
 

@@ -141,6 +141,7 @@ impl Scenario {
                 requests: Default::default(),
                 shapes: None,
                 conditions: Default::default(),
+                feedback: None,
                 cleaning: CleaningReport::default(),
             };
             Ok(Site { name, workload, setting: setting.clone() })

@@ -203,6 +203,7 @@ mod tests {
             requests: Default::default(),
             shapes: None,
             conditions: Default::default(),
+            feedback: None,
             cleaning: CleaningReport::default(),
         };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }

@@ -16,6 +16,9 @@ pub const WITH_NODES: &str = "with --machine";
 /// The condition of the columns that only runs have in which the scheduler may stop running jobs.
 pub const WITH_PREEMPTION: &str = "with preemption";
 
+/// The condition of the columns that only runs have in which users react.
+pub const WITH_FEEDBACK: &str = "with --feedback";
+
 /// Defines each column as a static of its own, and the list of all.
 macro_rules! run_columns {
     (|$run:ident| $($column:ident $kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
@@ -85,6 +88,12 @@ run_columns! {
         run.summary.preempted, only(WITH_PREEMPTION);
     LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"
         run.summary.lost.map(|seconds| seconds / HOUR as f64), only(WITH_PREEMPTION);
+    JOBS_PER_DAY real "jobs_per_day" "simulated jobs per day of the makespan"
+        run.summary.jobs_per_day, higher, only(WITH_FEEDBACK);
+    LINKED_JOBS count "linked_jobs" "jobs that were submitted after the ends of earlier jobs"
+        run.summary.linked_jobs, only(WITH_FEEDBACK);
+    THINK_MEAN duration "think_mean" "seconds from these ends to the submission, mean"
+        run.summary.think_mean.map(Cell::Seconds), only(WITH_FEEDBACK);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
         run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
@@ -119,12 +128,15 @@ pub struct RunKind {
     pub on_nodes: bool,
     /// The scheduler may stop running jobs.
     pub preempts: bool,
+    /// Users react.
+    pub has_feedback: bool,
 }
 
 impl RunKind {
     /// That of a run with these figures.
     pub fn of(summary: &Summary) -> RunKind {
-        RunKind { on_nodes: summary.on_nodes, preempts: summary.preempted.is_some() }
+        let (on_nodes, preempts) = (summary.on_nodes, summary.preempted.is_some());
+        RunKind { on_nodes, preempts, has_feedback: summary.linked_jobs.is_some() }
     }
 }
 
@@ -134,6 +146,7 @@ pub fn columns_on(kind: RunKind, with_baseline: bool) -> impl Iterator<Item = &'
         WITH_BASELINE => with_baseline,
         WITH_NODES => kind.on_nodes,
         WITH_PREEMPTION => kind.preempts,
+        WITH_FEEDBACK => kind.has_feedback,
         _ => true,
     };
     COLUMNS.iter().copied().filter(is_there)
@@ -256,13 +269,15 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + 3 + 2));
+        assert_eq!((names.len(), all - alone), (all, 7 + 3 + 2 + 3));
         let mut row = RunRow::default();
         row.summary.on_nodes = true;
         assert_eq!(row.cells().len(), alone + 3);
         row.summary.preempted = Some(0);
         assert_eq!(row.cells().len(), alone + 3 + 2);
-        (row.summary.on_nodes, row.summary.preempted) = (false, None);
+        row.summary.linked_jobs = Some(0);
+        assert_eq!(row.cells().len(), alone + 3 + 2 + 3);
+        (row.summary.on_nodes, row.summary.preempted, row.summary.linked_jobs) = (false, None, None);
         assert_eq!(row.cells().len(), alone);
         assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
     }

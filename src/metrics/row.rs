@@ -51,7 +51,7 @@ pub struct RunRow {
 
 /// The version of the format of [`RunRow::to_line`]. It must be raised whenever the line of the same row changes, so that
 /// [`RunRow::from_line`] never reads a line of another version.
-pub const LINE_FORMAT: u32 = 5;
+pub const LINE_FORMAT: u32 = 6;
 
 impl RunRow {
     /// The row as a line for [`RunRow::from_line`]: fields separated by tabs, without a line end.
@@ -192,6 +192,9 @@ mod tests {
             utilization_gpus: None,
             preempted: Some(4),
             lost: None,
+            jobs_per_day: Some(from / 11.0),
+            linked_jobs: Some(5),
+            think_mean: None,
         }
     }
 
@@ -230,9 +233,10 @@ mod tests {
         let plain = RunLabel { scheduler: "easy".to_string(), predictor: "ruh".to_string(), ..RunLabel::default() };
         let row = RunRow { label: plain, summary: Summary { wait_mean: 0.1, ..summary(1.0) }, baseline: None };
         let line = "0 easy ruh 0  7 0.1 0.14285714285714285 0.000000001 0.30000000000000004 3 18446744073709551615 NaN \
-                    9223372036854775807 1 2 1e300 4 5 6 inf 2  0.75 8 true 0.5 0.1111111111111111  4 ";
+                    9223372036854775807 1 2 1e300 4 5 6 inf 2  0.75 8 true 0.5 0.1111111111111111  4  \
+                    0.09090909090909091 5 ";
         let line = line.replace(' ', "\t").replace("1e300", &1e300.to_string());
-        assert_eq!((LINE_FORMAT, row.to_line()), (5, line));
+        assert_eq!((LINE_FORMAT, row.to_line()), (6, line));
     }
 
     #[test]
@@ -241,11 +245,11 @@ mod tests {
         for (line, why) in [
             (line.replacen("128", "x", 1), "field 1 is 'x', which is not a valid number"),
             (line.replacen('7', "7.5", 1), "field 6 is '7.5', which is not a valid number"),
-            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 31"),
-            (format!("{line}\teasy/estimate"), "it ends before field 33"),
+            (line.rsplit_once('\t').unwrap().0.to_string(), "it ends before field 34"),
+            (format!("{line}\teasy/estimate"), "it ends before field 36"),
             (
                 format!("{line}\teasy/estimate\t{}\t1\t2\tx", summary_fields(&summary(1.0)).join("\t")),
-                "field 61 is 'x', which is not a valid number",
+                "field 67 is 'x', which is not a valid number",
             ),
             // A row of CSV, as parts of sweeps held them in format 1.
             ("128,easy,ruh,7,9,0.333".to_string(), "field 1 is '128,easy,ruh,7,9,0.333'"),

@@ -8,7 +8,7 @@ use super::measure::Measure;
 use crate::engine::{Finished, GivenAreas, Preempted, RunRecord};
 use crate::machine::Cluster;
 use crate::stats::percentiles;
-use crate::time::Seconds;
+use crate::time::{DAY, Seconds};
 use crate::trace::Workload;
 
 /// The figures of one run. Means, counts and percentiles are over the measured jobs; `utilization` and `makespan` over
@@ -67,6 +67,12 @@ pub struct Summary {
     pub preempted: Option<u64>,
     /// The processor-seconds of these runs, which are lost. None likewise.
     pub lost: Option<f64>,
+    /// All simulated jobs per day of the makespan. None without feedback: then the log decides it.
+    pub jobs_per_day: Option<f64>,
+    /// The simulated jobs that were submitted after the ends of others. None without feedback.
+    pub linked_jobs: Option<u64>,
+    /// The mean think time before them, in seconds. None likewise, or if there are none.
+    pub think_mean: Option<f64>,
 }
 
 /// A number that is written to a line and read from it, with all its digits.
@@ -107,7 +113,7 @@ impl<T: Copy + ToString + FromStr> StoredNumber for Option<T> {
 
 impl Summary {
     /// All fields, in the order in which a line of results has them.
-    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 26] {
+    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 29] {
         [
             &mut self.jobs,
             &mut self.wait_mean,
@@ -135,6 +141,9 @@ impl Summary {
             &mut self.utilization_gpus,
             &mut self.preempted,
             &mut self.lost,
+            &mut self.jobs_per_day,
+            &mut self.linked_jobs,
+            &mut self.think_mean,
         ]
     }
 }
@@ -172,6 +181,7 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         let all = all(workload.shapes.as_ref()?.cluster());
         (all > 0).then_some(used(record.given.as_ref()?) as f64 / (all as f64 * makespan as f64))
     };
+    let links = workload.feedback_links();
     let summary = Summary {
         utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
         makespan,
@@ -183,6 +193,9 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         utilization_gpus: share_of(|cluster| cluster.gpus(), |given| given.gpus),
         preempted: record.preempted.map(|Preempted { requeued, cancelled }| requeued.count + cancelled.count),
         lost: record.preempted.map(|Preempted { requeued, cancelled }| (requeued.area + cancelled.area) as f64),
+        jobs_per_day: links.as_ref().map(|_| workload.jobs.len() as f64 / (makespan as f64 / DAY as f64)),
+        linked_jobs: links.as_ref().map(|links| links.linked),
+        think_mean: links.map(|links| links.think_mean).filter(|mean| mean.is_finite()),
         ..sums.summary(percentiles(&mut waits, WAIT_PERCENTS), percentiles(&mut bslds, BSLD_PERCENTS))
     };
     (summary, users)
@@ -263,6 +276,9 @@ impl Sums {
             utilization_gpus: None,
             preempted: None,
             lost: None,
+            jobs_per_day: None,
+            linked_jobs: None,
+            think_mean: None,
         }
     }
 }

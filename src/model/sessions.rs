@@ -29,6 +29,8 @@ pub struct Sessions {
     pub offered_load: f64,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// Whether records have preceding jobs and think times (fields 17 and 18).
+    pub feedback: bool,
 }
 
 /// The values users choose from; the last is the machine's limit (Tsafrir et al.: 20 values make up 90% of a log).
@@ -59,6 +61,8 @@ struct SessionDraft {
     program: usize,
     procs: u32,
     runtime: Seconds,
+    /// How long after the end of the job before it in the session it is submitted. None if it is not submitted for that reason.
+    think: Option<Seconds>,
 }
 
 /// Generates a log: a header, and records in order of submission. Waits are unknown.
@@ -73,25 +77,31 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
     let lengths = drafts.chunk_by(|a, b| a.session == b.session).map(|session| session[session.len() - 1].after);
     let starts: Vec<Time> = lengths.map(|length| by_day(rng.random_range(0..(span - length).max(1)))).collect();
 
-    let mut order: Vec<(Time, &SessionDraft)> =
-        drafts.iter().map(|job| (starts[job.session] + job.after, job)).collect();
-    order.sort_by_key(|(submit, _)| *submit);
-    let first = order.first().map_or(0, |(submit, _)| *submit);
-    let records = order.iter().zip(1..).map(|((submit, job), number)| {
+    let submit = |at: usize| starts[drafts[at].session] + drafts[at].after;
+    let mut order: Vec<usize> = (0..drafts.len()).collect();
+    order.sort_by_key(|&at| submit(at));
+    let mut numbers = vec![0; drafts.len()];
+    order.iter().zip(1..).for_each(|(&at, number)| numbers[at] = number);
+    let first = order.first().map_or(0, |&at| submit(at));
+    let records = order.iter().map(|&at| {
+        let job = &drafts[at];
         let program = &programs[job.user][job.program];
         let queue = QUEUE_LIMITS.iter().position(|&limit| program.estimate <= limit).unwrap_or(0) as i32 + 1;
         let user = job.user as i32 + 1;
         let job = ModelJob {
-            submit: submit - first,
+            submit: submit(at) - first,
             procs: job.procs,
             runtime: job.runtime,
             user,
             executable: program.executable,
             queue,
         };
-        let mut fields = job.fields(number, Some(program.estimate));
+        let mut fields = job.fields(numbers[at], Some(program.estimate));
         // The group and the partition.
         (fields[12], fields[15]) = (i64::from(user % 7 + 1), 1);
+        if let Some(think) = drafts[at].think.filter(|_| model.feedback) {
+            (fields[16], fields[17]) = (numbers[at - 1], think);
+        }
         fields
     });
     let records: Vec<Fields> = records.collect();
@@ -104,7 +114,8 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
         longest_runtime: LIMIT,
         more: &["Queues: 1 up to 1h, 2 up to 6h, 3 up to 18h"],
         command: &format!(
-            "sim generate sessions --jobs {jobs} --procs {procs} --users {users}\n--offered-load {offered_load} --seed {seed}"
+            "sim generate sessions --jobs {jobs} --procs {procs} --users {users}\n--offered-load {offered_load} --seed {seed}{}",
+            if model.feedback { " --feedback" } else { "" }
         ),
     });
     (header, records)
@@ -167,7 +178,7 @@ fn draw_sessions(model: &Sessions, programs: &[Vec<SessionProgram>]) -> Vec<Sess
         let typical = program.runtime * session_spread.sample(&mut rng);
         // In some sessions jobs are submitted as a batch, in others each is submitted after the end of the one before.
         let batch = rng.random_ratio(1, 4);
-        let mut after = 0;
+        let (mut after, mut think_time) = (0, None);
         for _ in 0..=length.sample(&mut rng).min(60) {
             if drafts.len() == model.jobs {
                 return drafts;
@@ -179,8 +190,10 @@ fn draw_sessions(model: &Sessions, programs: &[Vec<SessionProgram>]) -> Vec<Sess
                 _ => (typical * job_spread.sample(&mut rng)) as Seconds,
             };
             let runtime = runtime.clamp(1, program.estimate);
-            drafts.push(SessionDraft { session, after, user, program: program_at, procs, runtime });
-            after += think.sample(&mut rng) as Seconds + if batch { 0 } else { runtime };
+            drafts.push(SessionDraft { session, after, user, program: program_at, procs, runtime, think: think_time });
+            let pause = think.sample(&mut rng) as Seconds;
+            after += pause + if batch { 0 } else { runtime };
+            think_time = (!batch).then_some(pause);
             // A session lasts at most a day.
             if after > DAY {
                 break;
@@ -213,7 +226,7 @@ fn by_day(time: Time) -> Time {
 mod tests {
     use super::*;
 
-    const MODEL: Sessions = Sessions { jobs: 4000, procs: 128, users: 40, offered_load: 0.9, seed: 7 };
+    const MODEL: Sessions = Sessions { jobs: 4000, procs: 128, users: 40, offered_load: 0.9, seed: 7, feedback: false };
 
     #[test]
     fn the_same_seed_makes_the_same_log() {
@@ -238,6 +251,26 @@ mod tests {
             let load = work as f64 / (records[3999][1] * 128) as f64;
             assert!((0.87..=0.95).contains(&load), "seed {seed}: {load}");
         }
+    }
+
+    #[test]
+    fn records_may_name_the_jobs_that_they_follow() {
+        let (_, plain) = generate_sessions(&MODEL);
+        let (header, records) = generate_sessions(&Sessions { feedback: true, ..MODEL });
+        assert!(header.lines().any(|line| line.ends_with(b"--seed 7 --feedback`")));
+        let mut linked = 0;
+        for (record, plain) in records.iter().zip(&plain) {
+            assert_eq!(record[..16], plain[..16]);
+            assert_eq!(plain[16..], [-1, -1]);
+            if record[16] > 0 {
+                // On an idle machine the job before would have ended so long before.
+                let before = &records[record[16] as usize - 1];
+                assert_eq!((before[11], before[13]), (record[11], record[13]), "of the same user and program");
+                assert_eq!(before[1] + before[3] + record[17], record[1]);
+                linked += 1;
+            }
+        }
+        assert!((2000..3500).contains(&linked), "{linked}");
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::metrics::columns::{
 };
 use crate::metrics::{Cells, Column, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
 use crate::report::{
-    Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval, write_wrapped,
+    FEEDBACK_NOTE, Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval,
+    write_wrapped,
 };
 use crate::text::{counted, counted_as, printable};
 
@@ -66,6 +67,10 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     );
     writeln!(out)?;
     write_wrapped(out, "", &note, width)?;
+    if question.options.feedback.is_some() {
+        writeln!(out)?;
+        write_wrapped(out, "", FEEDBACK_NOTE, width)?;
+    }
     writeln!(out)?;
     write_wrapped(out, "", &answer(found), width)?;
     if let Some(command) = found.command() {

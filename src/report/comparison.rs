@@ -7,15 +7,20 @@ use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::{
-    AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, LOST_CPU_HOURS, MAE,
-    MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, USERS_LOSE, UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS,
-    UTILIZATION_MEMORY, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
+    AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, JOBS_PER_DAY,
+    LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
+    UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS, UTILIZATION_MEMORY, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95,
+    WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
+/// How comparisons of runs are to be read in which users react.
+pub const FEEDBACK_NOTE: &str = "Users react (--feedback): linked jobs arrive after the simulated ends of earlier jobs, so that jobs arrive at other times \
+     in each run. Waits are those of the same jobs under different loads: compare jobs a day and the makespan too.";
+
 /// The lines of the table: caption and column.
-static LINES: [(&str, &Column); 26] = [
+static LINES: [(&str, &Column); 29] = [
     ("wait, mean", &WAIT_MEAN),
     ("  median", &WAIT_P50),
     ("  95% of jobs within", &WAIT_P95),
@@ -40,6 +45,9 @@ static LINES: [(&str, &Column); 26] = [
     ("  memory given to jobs", &UTILIZATION_MEMORY),
     ("  GPUs given to jobs", &UTILIZATION_GPUS),
     ("makespan", &MAKESPAN),
+    ("jobs a day", &JOBS_PER_DAY),
+    ("linked jobs", &LINKED_JOBS),
+    ("  think time, mean", &THINK_MEAN),
     ("preempted", &PREEMPTED),
     ("  CPU-hours lost", &LOST_CPU_HOURS),
 ];
@@ -162,6 +170,9 @@ fn notes(first: &SettingRuns) -> Vec<String> {
             "Improvement over {base}: positive is better. Users lose if their mean wait is over 1.1 times that of the \
              baseline and over a minute more{chance}. The widest jobs are those that together make 1% of the area."
         ));
+    }
+    if first.rows[0].summary.linked_jobs.is_some() {
+        notes.push(FEEDBACK_NOTE.to_string());
     }
     if replications > 1 {
         let verdict = match first.baseline() {

@@ -29,7 +29,7 @@ mod wrap;
 
 pub use best::{best_in_words, near_best_in_words};
 pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group_caption};
-pub use comparison::write_comparison;
+pub use comparison::{FEEDBACK_NOTE, write_comparison};
 pub use data::{JsonRows, csv_cell, csv_line, json_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};

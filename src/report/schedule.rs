@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::metrics::JobMetrics;
 use crate::text::counted;
 use crate::time::Seconds;
-use crate::trace::{Header, Log, LogText, field_texts, write_header, write_record, write_texts};
+use crate::trace::{Header, Log, LogText, Preceding, field_texts, write_header, write_record, write_texts};
 
 /// Writes the jobs of a schedule with their simulated waits. Job number, submit time and runtime are those of the
 /// simulation, which differ from the log if the workload was shaped or jobs had to wait for others. So is the estimate if a model made it, which
@@ -62,19 +62,31 @@ pub fn write_with_estimates(
 }
 
 /// Writes a log as SWF. Data lines that were kept are written as they are, except that the submit time is the record's if it
-/// is another second than the one in the line.
-pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header) -> io::Result<()> {
+/// is another second than the one in the line. `preceding`, in order of records, replaces the preceding jobs of all records; None:
+/// they are as in the log.
+pub fn write_log(out: &mut dyn Write, log: &Log, header: &Header, preceding: Option<&[Preceding]>) -> io::Result<()> {
     write_header(out, header)?;
+    let preceding = preceding.or(log.text.is_none().then_some(&log.preceding[..]));
     for (at, record) in log.records.iter().enumerate() {
+        let linked = preceding.map(|all| match all.binary_search_by_key(&(at as u32), |one| one.record) {
+            Ok(place) => [all[place].number, all[place].think],
+            Err(_) => [-1, -1],
+        });
         match &log.text {
-            None => write_record(out, &record.to_fields(&log.wide))?,
+            None => {
+                let mut fields = record.to_fields(&log.wide);
+                fields[16..].copy_from_slice(&linked.unwrap_or([-1, -1]));
+                write_record(out, &fields)?;
+            }
             Some(text) => {
+                let linked = linked.map(|link| link.map(|number| number.to_string()));
                 let submit = record.submit.to_string();
                 let second = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<f64>().ok();
                 let is_same =
                     |field: &[u8]| second(field).is_some_and(|time| (time + 0.5).floor() == record.submit as f64);
                 let fields = field_texts(text.line(at)).zip(1..).map(|(field, number)| match number {
                     2 if !is_same(field) => submit.as_bytes(),
+                    17 | 18 => linked.as_ref().map_or(field, |link| link[number - 17].as_bytes()),
                     _ => field,
                 });
                 write_texts(out, fields)?;

@@ -26,6 +26,10 @@ pub trait Policy: Send {
     /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 
+    /// How long the job that arrives next waited in the log. Called before its arrival, only if the policy replays the log
+    /// ([`Policy::oversubscribes`]) and arrivals depend on ends, so that their order was not known before.
+    fn on_recorded_wait(&mut self, _id: JobId, _wait: Seconds) {}
+
     /// The prediction of a waiting job has changed since its arrival. For policies that keep an index of the queue.
     fn on_prediction(&mut self, _job: &Waiting) {}
 

@@ -42,6 +42,10 @@ impl Policy for Replay {
         self.due.push(Reverse((job.submit + self.waits[id.index()], id)));
     }
 
+    fn on_recorded_wait(&mut self, id: JobId, wait: Seconds) {
+        self.waits[id.index()] = wait;
+    }
+
     fn wakes_at(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((due, _))| due)
     }

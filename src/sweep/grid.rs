@@ -205,7 +205,8 @@ impl Grid {
     /// What decides which columns its results have.
     pub fn run_kind(&self) -> RunKind {
         let on_nodes = self.has_nodes();
-        RunKind { on_nodes, preempts: on_nodes && self.schedulers().iter().any(catalog::preempts) }
+        let preempts = on_nodes && self.schedulers().iter().any(catalog::preempts);
+        RunKind { on_nodes, preempts, has_feedback: self.values_alone().any(|options| options.feedback.is_some()) }
     }
 
     /// Each value of each list, as the only option.

@@ -293,6 +293,7 @@ impl<'a> Cleaner<'a> {
             requests,
             shapes: None,
             conditions,
+            feedback: None,
             cleaning: report,
         })
     }

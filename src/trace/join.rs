@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::error::TraceError;
+use super::feedback::Preceding;
 use super::header::Header;
 use super::read::{Log, LogText};
 use super::record::Record;
@@ -54,6 +55,10 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
         all.records = order.iter().map(|&at| all.records[at]).collect();
         requests.by_record = order.iter().map(|&at| requests.by_record[at]).collect();
         lines = sorted;
+        let mut places = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(&at, place)| places[at] = place);
+        all.preceding.iter_mut().for_each(|preceding| preceding.record = places[preceding.record as usize]);
+        all.preceding.sort_unstable_by_key(|preceding| preceding.record);
     }
     all.requests = LogRequests::of_records(requests.all, requests.by_record);
     all.header = counted_header(&header, all.records.len());
@@ -155,6 +160,9 @@ fn append(all: &mut Log, lines: &mut LogText, requests: &mut RequestsJoined, log
         if earlier.contains(&record) {
             all.source.repeated += 1;
             continue;
+        }
+        if let Ok(place) = log.preceding.binary_search_by_key(&(at as u32), |preceding| preceding.record) {
+            all.preceding.push(Preceding { record: all.records.len() as u32, ..log.preceding[place] });
         }
         all.records.push(record);
         requests

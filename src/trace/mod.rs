@@ -9,6 +9,7 @@ mod clean;
 mod conditions;
 mod demo;
 mod error;
+mod feedback;
 mod formats;
 mod header;
 mod join;
@@ -40,6 +41,9 @@ pub use conditions::{
 };
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};
+pub use feedback::{
+    FeedbackLinks, FeedbackModel, FollowingJob, LinkedGroup, LogFeedback, Preceding, ReactionGroup, feedback_forms,
+};
 pub use formats::{CsvColumns, LogFormat, log_formats};
 pub use header::Header;
 pub use join::CONVERTED;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::conditions::LogConditions;
 use super::error::{LineFault, TraceError};
+use super::feedback::Preceding;
 use super::formats::{LogFormat, detect};
 use super::header::Header;
 use super::join::join;
@@ -36,6 +37,8 @@ pub struct Log {
     pub requests: LogRequests,
     /// What jobs wait for before they may join the queue.
     pub conditions: Arc<LogConditions>,
+    /// The preceding jobs that an SWF log names, in order of records.
+    pub preceding: Vec<Preceding>,
     /// For each field, the number of records with an unknown (negative) value.
     pub unknown: [u64; 18],
     /// Faulty lines that were skipped; none unless [`ReadOptions::skip_bad_lines`] is set.
@@ -121,6 +124,7 @@ impl Log {
             names: LogNames::default(),
             requests: LogRequests::default(),
             conditions: Arc::default(),
+            preceding: Vec::new(),
             unknown: [0; 18],
             skipped: Skipped::default(),
             digest: None,

@@ -108,7 +108,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// Shapes a workload.
+/// Shapes a workload. Jobs that are submitted after the ends of others keep their think times; only the others move.
 ///
 /// # Errors
 /// If no job is left, the copies are too many, or a date is given for a log that does not say when it begins.
@@ -127,9 +127,14 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
     if shaping.repeat > 1 {
         repeat(&mut workload, shaping.repeat)?;
     }
+    let moves = shaping.load != 1.0 || shaping.shake > 0;
+    let links = workload.feedback_links().filter(|_| moves);
+    // Linked jobs are submitted after the ends of others, and are not moved.
+    let is_linked = links.map_or(Vec::new(), |links| links.is_linked(workload.jobs.len()));
+    let is_free = |at: usize| is_linked.is_empty() || !is_linked[at];
     if shaping.load != 1.0 {
         let first = workload.first_submit();
-        for job in &mut workload.jobs {
+        for (_, job) in workload.jobs.iter_mut().enumerate().filter(|(at, _)| is_free(*at)) {
             let since = (job.submission.submit - first) as f64 / shaping.load;
             job.submission.submit = first + (since + 0.5).floor() as Seconds;
         }
@@ -137,11 +142,16 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
     if shaping.shake > 0 {
         let first = workload.first_submit();
         let mut rng = stream(shaping.seed, "shake");
-        for job in workload.jobs.iter_mut().skip(1) {
+        for (at, job) in workload.jobs.iter_mut().enumerate().skip(1) {
             let moved = job.submission.submit + rng.random_range(-shaping.shake..=shaping.shake);
-            job.submission.submit = moved.max(first);
+            if is_free(at) {
+                job.submission.submit = moved.max(first);
+            }
         }
-        workload.jobs.sort_by_key(|job| job.submission.submit);
+        // With feedback the order of the log stays.
+        if workload.feedback.is_none() {
+            workload.jobs.sort_by_key(|job| job.submission.submit);
+        }
     }
     Ok(workload)
 }
@@ -195,6 +205,7 @@ mod tests {
             requests: Default::default(),
             shapes: None,
             conditions: Default::default(),
+            feedback: None,
             cleaning: CleaningReport::default(),
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::conditions::{LogConditions, NeverEligible};
+use super::feedback::LogFeedback;
 use super::on_cluster::Unplaced;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
@@ -13,7 +14,8 @@ use crate::machine::Shapes;
 use crate::request::Requests;
 use crate::time::{Seconds, Time};
 
-/// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each.
+/// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each. With
+/// feedback they are in the order of the log, even if shaping has moved some.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// The log's name in results.
@@ -36,6 +38,9 @@ pub struct Workload {
     pub shapes: Option<Arc<Shapes>>,
     /// What jobs wait for before they may join the queue, by [`Job::record`].
     pub conditions: Arc<LogConditions>,
+    /// Which jobs are submitted after the ends of others, by [`Job::record`]. None: all are submitted at their own times. Jobs
+    /// with links may have other submit times than their places say.
+    pub feedback: Option<Arc<LogFeedback>>,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }

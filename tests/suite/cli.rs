@@ -583,12 +583,15 @@ fn every_column_is_listed_and_documented() {
     // A line that begins with a blank continues the one above.
     let entries = list.lines().filter(|line| !line.starts_with(' '));
     let listed: Vec<&str> = entries.clone().map(|line| line.split_whitespace().next().unwrap()).collect();
-    // A run on nodes with preemption and reasons has all of them.
+    // A run on nodes with preemption, feedback and reasons has all of them.
     let folder = Folder::new();
+    let log = folder.text("log.swf");
+    sim_ok(&["--first", "50", "--swf-out", &log]);
     let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-64]\"\ncpus = 2\n");
     let csv = sim_ok(&[
-        "--first",
-        "50",
+        &log,
+        "--feedback",
+        "think",
         "--scheduler",
         "slurm:preempt=requeue",
         "--baseline",

@@ -151,6 +151,7 @@ fn every_name_of_every_list_is_completed() {
         ("predictors", "sim --predictor "),
         ("schedulers", "sim --scheduler "),
         ("estimates", "sim --estimates "),
+        ("feedback", "sim --feedback "),
         ("strategies", "sim malleable --strategy "),
         ("policies", "sim meta --policy "),
         ("methods", "sim wait --method "),

@@ -726,7 +726,7 @@ fn accounting(case: &mut Case<'_>) -> bool {
     assert_eq!(log.source.rows, log.source.dropped() + log.records.len() as u64);
     if log.source.format != "swf" {
         let mut written = Vec::new();
-        shadowtime::report::write_log(&mut written, log, &log.header).unwrap();
+        shadowtime::report::write_log(&mut written, log, &log.header, None).unwrap();
         shadowtime::report::write_names(&mut Vec::new(), &log.names).unwrap();
         let mut again = read(&source(&written), ReadOptions::default(), &mut |_| ()).unwrap();
         assert_eq!((&again.records, again.unknown), (&log.records, log.unknown));

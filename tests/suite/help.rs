@@ -399,6 +399,7 @@ fn pages_have_every_name_and_key() {
         ("schedulers", "schedulers"),
         ("predictors", "predictors"),
         ("estimates", "estimates"),
+        ("feedback", "feedback"),
         ("meta", "policies"),
         ("malleable", "strategies"),
         ("waits", "methods"),
@@ -444,7 +445,7 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     fs::write(folder.path().join("large.conf"), "NodeName=n[1-64] CPUs=64\n").unwrap();
     let summary = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --jobs-out jobs --predictions-out predictions \
-         --by-out by --series-out series --machine large.conf --reasons --scheduler slurm:preempt=requeue",
+         --by-out by --series-out series --machine large.conf --reasons --scheduler slurm:preempt=requeue --feedback think",
     ));
     assert_listed("runs", &summary);
     // The page has them, each on a line with what it means.

@@ -90,7 +90,7 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
     }
     let given = simulation.given();
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history, given, preempted: None, arrived: None, virtual_starts: None }
+    RunRecord { outcomes, history, given, preempted: None, arrived: None, submitted: None, virtual_starts: None }
 }
 
 fn work(workload: &Workload) -> i64 {

@@ -36,6 +36,7 @@ pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
         requests: Default::default(),
         shapes: None,
         conditions: Default::default(),
+        feedback: None,
         cleaning: CleaningReport::default(),
     }
 }

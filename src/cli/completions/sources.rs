@@ -43,6 +43,7 @@ fn with_values(argument: Arg, command: &str) -> Arg {
         }
         "scheduler" => specs(What::Schedulers, is_list),
         "estimates" => specs(What::Estimates, command == "sweep"),
+        "feedback" => specs(What::Feedback, command == "sweep"),
         "strategy" => specs(What::Strategies, true),
         "policy" => specs(What::Policies, true),
         "method" => specs(What::Methods, true),

@@ -44,6 +44,7 @@ const TOPICS: &[Topic] = &[
     page!("formats", None, "every output with its columns, standard output, exit codes"),
     page!("comparisons", None, "several settings, who gains and who pays, groups of jobs, is it chance?"),
     page!("reports", Some("report"), "a comparison as one HTML file with charts"),
+    page!("feedback", None, "users who react: jobs that arrive after the simulated ends of earlier ones"),
     page!("schedulers", None, "the schedulers and how they decide"),
     page!("slurm", None, "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon"),
     page!("predictors", None, "the predictors of runtimes with all their keys"),

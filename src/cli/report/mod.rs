@@ -19,7 +19,7 @@ use super::settings::{LogUnderSettings, Work, check_site};
 use super::simulate::PLAIN_EASY;
 use super::slurm_conf::{self, SLURM_CONF};
 use super::{CommandForm, parsed};
-use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape};
+use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
 use crate::metrics::{Breakdown, GanttNotes, gantt_nodes};
@@ -37,7 +37,7 @@ pub const COMMAND: CommandForm = CommandForm {
     about: "Write a comparison with charts as one HTML file",
     arguments: |command| {
         let command = reporting(ReportArgs::augment_args(command));
-        let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Engine, Metrics]);
+        let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
         slurm_conf::add(options::with_lists(command), SLURM_CONF)
     },
     run: |matches, quiet| execute(&parsed(matches), matches, quiet),

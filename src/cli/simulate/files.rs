@@ -69,7 +69,7 @@ impl DetailFiles {
             let write = |out: &mut dyn Write, jobs: &mut dyn Iterator<Item = JobMetrics>| {
                 write_schedule(out, header, text, procs, &names[0], estimates, jobs)
             };
-            if workload.conditions.is_empty() {
+            if workload.conditions.is_empty() && workload.feedback.is_none() {
                 out.fill(|out| write(out, &mut jobs(0)))?;
             } else {
                 // A log is in order of submission, which is there when a job joined the queue.

@@ -20,7 +20,7 @@ use super::output_options::{GroupOptions, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape};
+use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
 use crate::metrics::{Breakdown, Series, SettingRuns, WaitReasons};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
@@ -36,7 +36,7 @@ pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
-    let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Engine, Metrics]);
+    let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
     let command = slurm_conf::add(options::with_lists(command), SLURM_CONF);
     SimulateArgs::augment_args(command).mut_arg("top", |top| top.requires("by")).mut_arg("log", |log| {
         log.help("The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]")

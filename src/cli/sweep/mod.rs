@@ -24,7 +24,7 @@ use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::metrics::cells;
-use crate::report::{JsonRows, Output, counted, counted_as, csv_line, grouped};
+use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, RunPlan, Shard, Step, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
@@ -366,6 +366,9 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize, quiet: 
             grouped(report.failures.len() as u64),
             readable_duration(began.elapsed().as_secs_f64())
         ));
+        if sweep.grid.run_kind().has_feedback {
+            note(FEEDBACK_NOTE);
+        }
     }
     print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {

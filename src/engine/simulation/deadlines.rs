@@ -18,7 +18,7 @@ impl<O: Observer> Simulation<O> {
                 late.push(due.job());
             }
         }
-        late.sort_unstable();
+        late.sort_unstable_by_key(|&id| self.by_log(id));
         for &id in &late {
             // The deadline may have changed since it was queued, also earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {

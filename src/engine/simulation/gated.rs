@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::engine::error::EngineError;
+use crate::engine::gate::Gate;
 use crate::engine::observer::Observer;
 use crate::job::{Job, JobId, Submission};
 
@@ -17,14 +18,42 @@ impl<O: Observer> Simulation<O> {
             gate.submit(self.submitted - self.upcoming.len() as u32, job, now);
             self.upcoming.pop_front();
         }
+        gate.submit_due(now);
         gate.advance_to(now);
         for (id, job) in gate.take_released() {
             if let Some(gate) = &mut self.gate {
                 gate.arrive(id, now);
             }
+            self.tell_recorded_wait(id, &job);
             self.arrive(Job { submission: Submission { submit: now, ..job.submission }, ..job })?;
         }
         Ok(())
+    }
+
+    /// Tells a replay of the log's own schedule how long the job that arrives now waits. Without feedback it knows the order of
+    /// arrivals before.
+    fn tell_recorded_wait(&mut self, id: u32, job: &Job) {
+        let Some(submitted) = self.gate.as_ref().and_then(|gate| gate.submissions()) else { return };
+        if self.policy.value.oversubscribes() {
+            let start = submitted[id as usize] + job.recorded_wait.get().unwrap_or(0);
+            let arrived = self.by_arrival(JobId(id));
+            self.policy.value.on_recorded_wait(arrived, (start - self.now()).max(0));
+        }
+    }
+
+    /// The number by which the ends of a job are ordered: that of the log if users react, else that of its arrival.
+    #[inline]
+    pub(super) fn by_log(&self, arrived: JobId) -> JobId {
+        match &self.gate {
+            Some(gate) if gate.has_feedback() => gate.submitted(arrived),
+            _ => arrived,
+        }
+    }
+
+    /// The job of [`Simulation::by_log`], by its arrival.
+    #[inline]
+    pub(super) fn by_arrival(&self, id: JobId) -> JobId {
+        by_arrival(&self.gate, id)
     }
 
     /// Tells the gate which jobs have started, and numbers them by submission.
@@ -54,5 +83,14 @@ impl<O: Observer> Simulation<O> {
             None => Ok(()),
             Some((held, job)) => Err(EngineError::Held { job, time: self.now(), held }),
         }
+    }
+}
+
+/// See [`Simulation::by_arrival`].
+#[inline]
+pub(super) fn by_arrival(gate: &Option<Box<Gate>>, id: JobId) -> JobId {
+    match gate {
+        Some(gate) if gate.has_feedback() => gate.arrived(id).expect("the job has arrived"),
+        _ => id,
     }
 }

@@ -53,6 +53,12 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::view`] and
 /// [`Simulation::board`] by arrival, everywhere else by submission. Without a gate both numbers are the same.
 ///
+/// # Users who react
+///
+/// If the gate has feedback ([`Gate::with_feedback`]), all jobs are submitted before the clock moves, in workload order, and
+/// arrive at their own times or some time after the ends of others. A job that follows the end of another one at once arrives at
+/// the same instant, in step 3. "Workload order" above is then still that of the log, except that arrivals come in order of time.
+///
 /// # Several machines on one clock
 ///
 /// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 3) and [`Simulation::pass`] (4) for each instant up to the
@@ -195,15 +201,23 @@ impl<O: Observer> Simulation<O> {
             let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
+        if let Some(gate) = &mut self.gate
+            && gate.takes(job)
+        {
+            return Ok(self.count_submission());
+        }
         let earliest = self.upcoming.back().map_or(self.now(), |last| last.submission.submit);
         if submission.submit < earliest {
             return Err(EngineError::OutOfOrder { job: job.number, submit: submission.submit, earliest });
         }
-        let id = JobId(self.submitted);
-        self.submitted += 1;
         self.upcoming.push_back(*job);
+        Ok(self.count_submission())
+    }
+
+    fn count_submission(&mut self) -> JobId {
         self.observers.0.add_job();
-        Ok(id)
+        self.submitted += 1;
+        JobId(self.submitted - 1)
     }
 
     /// Withdraws a waiting job. A pass is then due at the present instant. A job at the gate leaves without an event, because it
@@ -307,7 +321,7 @@ impl<O: Observer> Simulation<O> {
         }
         self.board.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
-            self.terminate(end.job(), end.place())?;
+            self.terminate(self.by_arrival(end.job()), end.place())?;
         }
         self.miss_deadlines()?;
         if self.gate.is_some() {
@@ -458,7 +472,7 @@ impl<O: Observer> Simulation<O> {
         let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };
         self.machine.start(job, now, counted);
         self.board.set_stage_at(place, Stage::Running { start: now });
-        self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, id, place));
+        self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, self.by_log(id), place));
         self.watch_deadline(id, place);
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! How predictions reach the machine and the policy. Each is recorded when the predictor makes it, and applied directly
 //! before the next pass.
 
+use super::gated::by_arrival;
 use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
 use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
@@ -79,7 +80,8 @@ impl<O: Observer> Simulation<O> {
                 self.watch_deadline(job, place);
             }
         }
-        self.observers.0.order_history(first_made);
+        let gate = &self.gate;
+        self.observers.0.order_history(first_made, |job| by_arrival(gate, job));
         self.board.forget_changes();
         let Some(fault) = self.board.fault() else { return Ok(()) };
         let (predictor, time) = (self.predictor.name.clone(), self.now());

@@ -28,7 +28,7 @@ impl<O: Observer> Simulation<O> {
             return Err(EngineError::BadStop { scheduler, job, time: now });
         };
         // Its end and its deadline do not come any more.
-        self.ends.remove(id);
+        self.ends.remove(self.by_log(id));
         self.deadlines.remove(id);
         self.hidden[place].watched = NEVER;
         let Entry { job: submission, prediction, .. } = *self.board.at(place);

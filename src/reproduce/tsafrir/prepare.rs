@@ -41,6 +41,7 @@ pub(super) fn prepare(log: &Log, version: Version) -> Log {
         // The study is of a pool of processors.
         requests: LogRequests::default(),
         conditions: Default::default(),
+        preceding: Vec::new(),
         unknown: log.unknown,
         skipped: log.skipped.clone(),
         digest: log.digest,

@@ -46,10 +46,10 @@ pub struct Links {
 }
 
 /// Where the copies of each record are in a workload.
-struct RecordPlaces(Vec<(u32, u32)>);
+pub(in crate::trace) struct RecordPlaces(Vec<(u32, u32)>);
 
 impl RecordPlaces {
-    fn new(jobs: &[Job]) -> RecordPlaces {
+    pub fn new(jobs: &[Job]) -> RecordPlaces {
         let mut places: Vec<(u32, u32)> = jobs.iter().zip(0..).map(|(job, at)| (job.record, at)).collect();
         places.sort_unstable();
         RecordPlaces(places)
@@ -64,7 +64,8 @@ impl RecordPlaces {
         self.0.partition_point(|&place| place < (record, at)) - self.first(record)
     }
 
-    fn get(&self, record: u32, copy: usize) -> Option<u32> {
+    /// The place of a copy of a record. None if the workload does not have it.
+    pub fn get(&self, record: u32, copy: usize) -> Option<u32> {
         self.0.get(self.first(record) + copy).filter(|(other, _)| *other == record).map(|&(_, at)| at)
     }
 }

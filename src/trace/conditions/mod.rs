@@ -18,6 +18,7 @@ pub use survey::ConditionSurvey;
 pub use text::{CONDITION_FIELDS, ConditionTexts, array_limit_in, log_seconds, set_condition};
 
 pub(in crate::trace) use dropped::drop_never_eligible;
+pub(in crate::trace) use links::RecordPlaces;
 
 use crate::time::Seconds;
 

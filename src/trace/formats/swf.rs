@@ -2,6 +2,7 @@
 
 use super::FormatEntry;
 use crate::trace::error::{FaultKind, TraceError};
+use crate::trace::feedback::Preceding;
 use crate::trace::lines::{RawLines, after_returns};
 use crate::trace::number;
 use crate::trace::record::{Fields, Record, UNKNOWN, field_texts, is_blank_line, parse_fields, parse_quickly};
@@ -34,6 +35,9 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
             if fields[REQUESTED_MEMORY] > 0 {
                 add_memory(&fields, collector);
             }
+            if fields[PRECEDING_JOB] >= 0 {
+                add_preceding(&fields, collector);
+            }
             collector.record(raw.number(), text, &fields, record);
         } else if let Err(bad) = read_carefully(text, raw.number(), collector) {
             collector.bad_row(raw.number(), text, &bad)?;
@@ -44,6 +48,17 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
 
 /// The place of the requested memory. Records without it, and without wider fields, say nothing but a number of processors.
 const REQUESTED_MEMORY: usize = 9;
+
+/// The place of the number of the preceding job.
+const PRECEDING_JOB: usize = 16;
+
+/// Adds the preceding job of the record that comes next.
+// Not inlined, because most logs have no such record.
+#[inline(never)]
+fn add_preceding(fields: &Fields, collector: &mut Collector<'_>) {
+    let preceding = Preceding::of_fields(collector.log.records.len(), fields);
+    collector.log.preceding.extend(preceding);
+}
 
 /// Adds the request of the record that comes next, which asks for memory.
 // Not inlined, because most logs have no such record.
@@ -89,6 +104,9 @@ fn read_carefully<'a>(line: &'a [u8], number: u64, collector: &mut Collector<'_>
                 add_memory(&fields, collector);
             }
         }
+    }
+    if fields[PRECEDING_JOB] >= 0 {
+        add_preceding(&fields, collector);
     }
     collector.record(number, line, &fields, record);
     Ok(())

@@ -1,0 +1,124 @@
+//! How links between jobs are found.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::fields::links_of_fields;
+use super::sessions::links_of_sessions;
+use super::think::links_of_think_times;
+use super::{LogFeedback, Preceding};
+use crate::spec::{Form, Key, Kind, Spec, SpecError};
+use crate::trace::error::TraceError;
+use crate::trace::workload::Workload;
+
+const LIMIT: Key = Key {
+    name: "limit",
+    kind: Kind::Duration { least: 0 },
+    default: "20m",
+    about: "the longest think time: after a longer one a user begins anew, at the time in the log",
+};
+
+static THINK: Form = Form {
+    name: "think",
+    about: "a job comes a think time after the end of its user's job that ended last before it in the log",
+    keys: &[LIMIT],
+};
+
+static SESSION: Form = Form {
+    name: "session",
+    about: "a batch of jobs comes a think time after all jobs of its user's batch before it in the session have ended",
+    keys: &[LIMIT],
+};
+
+static SWF: Form = Form {
+    name: "swf",
+    about: "the preceding job and the think time of each job as the log has them, fields 17 and 18 of SWF",
+    keys: &[],
+};
+
+/// The names and keys of all ways to find links.
+pub fn feedback_forms() -> [&'static Form; 3] {
+    [&THINK, &SESSION, &SWF]
+}
+
+/// A way to find links. Printing it gives the shortest equivalent spec.
+#[derive(Clone, Debug)]
+pub struct FeedbackModel {
+    spec: Spec,
+}
+
+impl FeedbackModel {
+    /// Reads a spec, such as `think:limit=1h`.
+    ///
+    /// # Errors
+    /// If the name, the key or its value is invalid.
+    pub fn parse(text: &str) -> Result<FeedbackModel, SpecError> {
+        Ok(FeedbackModel { spec: Spec::parse(text, "feedback model", &feedback_forms())? })
+    }
+
+    /// The spec with all keys.
+    pub fn in_full(&self) -> String {
+        self.spec.in_full()
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Whether it reads the links of the log itself.
+    pub fn is_of_the_log(&self) -> bool {
+        self.spec.name() == SWF.name
+    }
+
+    /// The links of a cleaned log, of which fields 17 and 18 are `preceding`.
+    ///
+    /// # Errors
+    /// If the log has nothing from which links could be found.
+    pub fn links(&self, workload: &Workload, preceding: &[Preceding]) -> Result<LogFeedback, TraceError> {
+        let jobs = &workload.jobs;
+        let refused = |why: &str| Err(TraceError::unusable(&workload.label, why));
+        if self.is_of_the_log() {
+            return match preceding.is_empty() {
+                true => refused(
+                    "--feedback swf: no job has a preceding job (field 17): `sim trace convert --feedback think` makes a \
+                     log with these",
+                ),
+                false => Ok(links_of_fields(jobs, preceding)),
+            };
+        }
+        if jobs.iter().all(|job| job.recorded_wait.get().is_none()) {
+            return refused(
+                "--feedback needs the waits of the log to know when jobs ended, but no job has one (field 3; a log written \
+                 by --swf-out has them)",
+            );
+        }
+        let limit = self.spec.duration("limit");
+        let groups = match self.spec.name() {
+            "think" => links_of_think_times(jobs, limit),
+            _ => links_of_sessions(jobs, limit),
+        };
+        Ok(LogFeedback { groups, unusable: 0 })
+    }
+
+    /// The workload with its links.
+    ///
+    /// # Errors
+    /// As [`FeedbackModel::links`].
+    pub fn link(&self, workload: Workload, preceding: &[Preceding]) -> Result<Workload, TraceError> {
+        let feedback = Some(Arc::new(self.links(&workload, preceding)?));
+        Ok(Workload { feedback, ..workload })
+    }
+}
+
+impl PartialEq for FeedbackModel {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_full() == other.in_full()
+    }
+}
+
+impl fmt::Display for FeedbackModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
