@@ -57,6 +57,11 @@ impl<'a> LogFacts<'a> {
         LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None, run: None }
     }
 
+    /// The number of jobs that are known.
+    pub(super) fn job_count(&self) -> usize {
+        self.jobs.len()
+    }
+
     /// Whether all jobs are known that will be simulated.
     pub(super) fn knows_jobs(&self) -> bool {
         !self.jobs.is_empty()

@@ -521,6 +521,12 @@ fn orders_of_examples_in_python_are_those_of_keys() {
     };
     // The scan of `easy` is in the order of arrival, that of the example in the order of the queue.
     assert!(jobs(&format!("exec:command=python3 {easy},order=smallest")) == jobs("easy:queue=saf,scan=saf"));
+    // An order is the order of the queue.
+    let narrow = folder.write(
+        "narrow.py",
+        fs::read_to_string(&order).unwrap().replace("used.get(job[\"user\"], 0))", "job[\"procs\"])"),
+    );
+    assert!(jobs(&format!("exec:command=python3 {narrow},reservations=2")) == jobs("easy:queue=sqf,reservations=2"));
     // Users take turns, so jobs start in another order than that of their arrival.
     assert_ne!(jobs(&format!("exec:command=python3 {order}")), jobs("easy"));
 }
@@ -540,11 +546,12 @@ hello = json.loads(child.stdout.readline())
 say({"name": "caller", "wants": ["prediction"], "episode": episodes[0]})
 rows, kept = [], []
 for number, episode in enumerate(episodes):
-    scheduler, numbers, own = easy.Scheduler(hello), {}, {}
+    scheduler, numbers, own, last = easy.Scheduler(hello), {}, {}, 0
     while True:
         line = json.loads(child.stdout.readline())
         if "end" in line:
             break
+        last = line.get("jobs", 0) or last
         for job in line.get("running", []) + line.get("arrived", []):
             numbers[job["id"]] = job
         scheduler.learn(line)
@@ -554,6 +561,9 @@ for number, episode in enumerate(episodes):
         say({"start": starts} if starts else {})
     rows.append(line["end"])
     kept.append(own)
+    # The last jobs are those of the episode.
+    assert max(int(id) for id in numbers) == last
+    assert not episode or last >= episode["jobs"]
     if number + 1 < len(episodes):
         say({"episode": episodes[number + 1]})
 child.stdin.close()

@@ -66,6 +66,8 @@ pub struct Exec {
     program: ProgramStage,
     /// See [`Facts::inflate`].
     inflate: f64,
+    /// The number of jobs that will arrive.
+    jobs: usize,
     shapes: Option<Arc<Shapes>>,
     news: News,
     turn: Turn,
@@ -103,6 +105,7 @@ impl Exec {
             news: News::new(log.run().map_or_else(KnownRun::default, KnownRun::of)),
             turn: Turn::new(placement),
             ordered: OrderedPasses::new(&Rules::of(spec), shapes.as_ref(), placement),
+            jobs: log.job_count(),
             shapes,
             was_order: false,
             wake: None,
@@ -118,6 +121,7 @@ impl Exec {
     pub fn of_caller(mut self, introduction: &Introduction, warm: Option<WarmStart>) -> Exec {
         self.program = ProgramStage::Started(Box::new(Program::caller()));
         self.news.set_wants(introduction);
+        self.news.jobs = Some(self.jobs);
         Exec { warm, ..self }
     }
 

@@ -16,6 +16,8 @@ pub struct News {
     /// What the program wants to know.
     pub wants_starts: bool,
     pub wants_predictions: bool,
+    /// How many jobs will arrive, for the first line to a caller, who knows it from the episode. None after that line.
+    pub jobs: Option<usize>,
     /// In order of ids.
     arrived: Vec<ArrivedJob>,
     /// The lists of these as JSON, without brackets.
@@ -58,6 +60,7 @@ impl News {
             run,
             wants_starts: false,
             wants_predictions: false,
+            jobs: None,
             arrived: Vec::new(),
             ended: Vec::new(),
             cancelled: Vec::new(),
@@ -161,6 +164,9 @@ impl News {
         match free {
             Free::Processors(free) => push_fields(line, &[("free", *free)]),
             Free::Nodes(cluster, free) => self.push_free(line, cluster, free),
+        }
+        if let Some(jobs) = self.jobs.take() {
+            push_fields(line, &[("jobs", jobs as i64)]);
         }
         self.push_jobs(line, "running", true);
         self.push_jobs(line, "arrived", false);
