@@ -137,7 +137,7 @@ fn bench_of(name: &str) -> Bench {
 
 /// A generated log. Its bytes are leaked, because a source of bytes must be static.
 fn generated(jobs: usize, offered_load: f64) -> Source {
-    let model = Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1, feedback: false };
+    let model = Sessions { jobs, procs: 1024, users: 200, offered_load, seed: 1, preceding: false };
     let (header, records) = generate_sessions(&model);
     let mut bytes = Vec::new();
     write_header(&mut bytes, &header).unwrap();

@@ -38,7 +38,7 @@ enum Model {
     #[command(after_help = "Examples:
   sim generate sessions --jobs 20000 --procs 256 --seed 42 --out busy.swf
   sim generate sessions | sim - --predictor ruh --baseline easy/estimate
-  sim generate sessions --feedback | sim - --feedback swf")]
+  sim generate sessions --preceding | sim - --feedback swf")]
     Sessions(SessionsArgs),
     /// Batch and interactive jobs with a daily cycle, by the model of Lublin and Feitelson
     ///
@@ -76,7 +76,7 @@ struct SessionsArgs {
     offered_load: f64,
     /// Write which job each user waited for, and the think time (fields 17 and 18), for `sim --feedback swf`
     #[arg(long)]
-    feedback: bool,
+    preceding: bool,
     #[command(flatten)]
     made: MadeLogOptions,
 }
@@ -173,10 +173,10 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
-    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, feedback, .. } = *args;
+    let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, preceding, .. } = *args;
     let MadeLogOptions { seed, out: ref file, print } = args.made;
     let out = args.made.open(&[])?;
-    let model = Sessions { jobs: jobs as usize, procs, users, offered_load, seed, feedback };
+    let model = Sessions { jobs: jobs as usize, procs, users, offered_load, seed, preceding };
     let (header, records) = generate_sessions(&model);
     out.fill(|out| {
         write_header(out, &header)?;

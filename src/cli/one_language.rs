@@ -130,6 +130,8 @@ mod tests {
             ("predictor", &["sim meta", "sim wait", "sim predict"]),
             // The machine of a model, not of a log.
             ("procs", &["sim generate lublin", "sim generate downey", "sim generate sessions", "sim malleable"]),
+            // The links are what this command writes.
+            ("feedback", &["sim trace convert"]),
             // The estimates are what these commands make.
             ("estimates", &["sim estimates", "sim generate lublin", "sim generate downey"]),
             // All random numbers: these commands have no --estimates-seed.

@@ -30,7 +30,7 @@ pub struct Sessions {
     /// The seed of all random numbers.
     pub seed: u64,
     /// Whether records have preceding jobs and think times (fields 17 and 18).
-    pub feedback: bool,
+    pub preceding: bool,
 }
 
 /// The values users choose from; the last is the machine's limit (Tsafrir et al.: 20 values make up 90% of a log).
@@ -99,7 +99,7 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
         let mut fields = job.fields(numbers[at], Some(program.estimate));
         // The group and the partition.
         (fields[12], fields[15]) = (i64::from(user % 7 + 1), 1);
-        if let Some(think) = drafts[at].think.filter(|_| model.feedback) {
+        if let Some(think) = drafts[at].think.filter(|_| model.preceding) {
             (fields[16], fields[17]) = (numbers[at - 1], think);
         }
         fields
@@ -115,7 +115,7 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
         more: &["Queues: 1 up to 1h, 2 up to 6h, 3 up to 18h"],
         command: &format!(
             "sim generate sessions --jobs {jobs} --procs {procs} --users {users}\n--offered-load {offered_load} --seed {seed}{}",
-            if model.feedback { " --feedback" } else { "" }
+            if model.preceding { " --preceding" } else { "" }
         ),
     });
     (header, records)
@@ -226,7 +226,8 @@ fn by_day(time: Time) -> Time {
 mod tests {
     use super::*;
 
-    const MODEL: Sessions = Sessions { jobs: 4000, procs: 128, users: 40, offered_load: 0.9, seed: 7, feedback: false };
+    const MODEL: Sessions =
+        Sessions { jobs: 4000, procs: 128, users: 40, offered_load: 0.9, seed: 7, preceding: false };
 
     #[test]
     fn the_same_seed_makes_the_same_log() {
@@ -256,8 +257,8 @@ mod tests {
     #[test]
     fn records_may_name_the_jobs_that_they_follow() {
         let (_, plain) = generate_sessions(&MODEL);
-        let (header, records) = generate_sessions(&Sessions { feedback: true, ..MODEL });
-        assert!(header.lines().any(|line| line.ends_with(b"--seed 7 --feedback`")));
+        let (header, records) = generate_sessions(&Sessions { preceding: true, ..MODEL });
+        assert!(header.lines().any(|line| line.ends_with(b"--seed 7 --preceding`")));
         let mut linked = 0;
         for (record, plain) in records.iter().zip(&plain) {
             assert_eq!(record[..16], plain[..16]);

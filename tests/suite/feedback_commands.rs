@@ -130,7 +130,7 @@ fn the_schedule_has_the_simulated_submissions() {
 fn generated_logs_can_name_what_users_waited_for() {
     let folder = Folder::new();
     let log = folder.text("sessions.swf");
-    sim_ok(&["generate", "sessions", "--jobs", "500", "--feedback", "--out", &log]);
+    sim_ok(&["generate", "sessions", "--jobs", "500", "--preceding", "--out", &log]);
     let ran = sim(&[&log, "--feedback", "swf", "--predictor", "ruh"]);
     assert!(ran.code == 0 && ran.err.contains("of 500 jobs arrive after the ends of others"), "{}", ran.err);
 }

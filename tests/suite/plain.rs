@@ -533,7 +533,7 @@ fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
         ("saf", false, "ruh"),
         ("fcfs", false, "perfect"),
     ] {
-        let sessions = Sessions { jobs: 6000, procs: 256, users: 60, offered_load: 1.6, seed: 5, feedback: false };
+        let sessions = Sessions { jobs: 6000, procs: 256, users: 60, offered_load: 1.6, seed: 5, preceding: false };
         let (header, records) = generate_sessions(&sessions);
         let mut bytes = Vec::new();
         write_header(&mut bytes, &header).unwrap();
