@@ -64,6 +64,10 @@ enum Example {
     Python,
     /// A scheduler for exec that only orders the queue, in Python
     Order,
+    /// An environment of Gymnasium, in which an agent schedules
+    Gymnasium,
+    /// A program that learns an order of the queue and judges it on jobs that it has not seen, in Python
+    Learn,
     /// A crate that adds a predictor or a scheduler to all commands
     Rust,
 }
@@ -76,6 +80,8 @@ impl Example {
             (What::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
             (What::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
             (What::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
+            (What::Schedulers, Example::Gymnasium) => Some(include_str!("examples/scheduling.py")),
+            (What::Schedulers, Example::Learn) => Some(include_str!("examples/learn.py")),
             (What::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
             _ => None,
         }
@@ -124,7 +130,7 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
     if let Some(example) = args.example {
         let Some(source) = example.source(args.what) else {
             let message = "there is no such example: sim list predictors --example python|rust, or sim list schedulers \
-                           --example python|order|rust";
+                           --example python|order|gymnasium|learn|rust";
             return Err(UsageError(message.to_string()).into());
         };
         return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);

@@ -25,6 +25,7 @@ mod formulas;
 mod fuzz;
 mod gate;
 mod golden;
+mod gymnasium;
 #[cfg(unix)]
 mod helios;
 mod help;
