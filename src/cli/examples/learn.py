@@ -138,6 +138,8 @@ def learn(run, jobs, length, args):
             best_cost, best = ranked[0]
         else:
             spread *= 0.85
+        if spread < 0.05:  # Nothing better is near: look around the best again.
+            mean, spread = best, 0.5
         generation += 1
         print(f"generation {generation}: best {best_cost:.4f} with {text(best)}", flush=True)
     for trainer in trainers:
@@ -184,7 +186,7 @@ def main():
     parser.add_argument("log")
     parser.add_argument("--seconds", type=float, default=180, help="how long to learn [180]")
     parser.add_argument("--generations", type=int, help="stop after so many: the same result on every machine")
-    parser.add_argument("--windows", type=int, default=8)
+    parser.add_argument("--windows", type=int, default=16, help="windows on which candidates are compared [16]")
     parser.add_argument("--jobs", type=int, default=512, help="jobs of a window [512]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
