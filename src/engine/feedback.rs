@@ -114,6 +114,11 @@ impl Gate {
         self.feedback.is_some()
     }
 
+    /// Whether it is known when the next job is submitted.
+    pub(super) fn expects_jobs(&self) -> bool {
+        self.feedback.as_ref().is_some_and(|feedback| feedback.next_time().is_some())
+    }
+
     /// Takes a job that its user will submit. Returns false if users do not react: then it is submitted at its own time.
     pub(super) fn takes(&mut self, job: &Job) -> bool {
         self.feedback.as_mut().is_some_and(|feedback| {

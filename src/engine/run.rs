@@ -154,8 +154,11 @@ fn run_with_feedback(
     for job in jobs {
         simulation.submit(job)?;
     }
+    // A program may want passes for ever, though no job is to come.
+    let is_over =
+        |simulation: &Simulation<_>| simulation.is_stuck() && !simulation.gate().is_some_and(Gate::expects_jobs);
     let mut told = 0;
-    while let Some(next) = simulation.next_event() {
+    while let Some(next) = simulation.next_event().filter(|_| !is_over(simulation)) {
         simulation.advance_to(next)?;
         let arrived = simulation.gate().map_or(0, Gate::arrived_count) / PROGRESS_EVERY * PROGRESS_EVERY;
         if arrived > told {

@@ -407,6 +407,11 @@ fn jobs_that_never_start_are_an_error_with_their_number() {
         "static",
     ]);
     assert!(code == 1 && err.contains("never starts job"), "{err}");
+    // The same if users react.
+    let job = "7 5 0 8 3 -1 -1 3 9 -1 1 2 1 1 1 1 -1 -1\n";
+    let log = folder.write("reacting.swf", format!("; MaxProcs: 4\n{job}{}", job.replacen("7 5", "8 15", 1)));
+    let Ran { code, err, .. } = sim(&[&log, "--scheduler", &spec, "--feedback", "think"]);
+    assert!(code == 1 && err.contains("never starts job"), "{err}");
     // A program may wait for long, and start then.
     let (_folder, spec) = answering(
         r#"now=${line#*:}; now=${now%%,*}
