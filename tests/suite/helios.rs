@@ -162,3 +162,59 @@ fn predictions_come_from_a_table() {
         assert!(failed.code == 2 && failed.err.contains(why), "{spec}: {}", failed.err);
     }
 }
+
+/// A log as the authors have prepared it for their simulator: made of the part, with dates, and with jobs that they left out.
+fn whole_log(columns: &str, day: &str) -> String {
+    let part = std::fs::read_to_string(files().join("helios_venus_2vc_part.csv")).unwrap();
+    let mut text = format!("{columns}\n");
+    for line in part.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())) {
+        let [id, user, vc, submit, gpus, run] = line.split(',').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let submit = submit.parse::<i64>().unwrap() / 1_000_000;
+        let (days, hour, minute, second) = (submit / 86_400, submit / 3600 % 24, submit / 60 % 60, submit % 60);
+        let (month, first) = day.rsplit_once('-').unwrap();
+        let date = format!("{month}-{:02} {hour:02}:{minute:02}:{second:02}", first.parse::<i64>().unwrap() + days);
+        let run = run.split('.').next().unwrap();
+        // job_id, user, vc, jobname, gpu_num, cpu_num, state, submit_time, duration
+        text.push_str(&format!("{id},{user},{vc},name,{gpus},1,COMPLETED,{date},{run}\n"));
+    }
+    text
+}
+
+const COLUMNS: &str = "job_id,user,vc,jobname,gpu_num,cpu_num,state,submit_time,duration";
+
+#[test]
+fn the_log_of_a_whole_cluster_is_cut_to_the_days_of_the_authors() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("Venus")).unwrap();
+    let others = "1,u,vcvGl,name,8,1,COMPLETED,2020-04-01 00:00:00,100\n2,u,vcNone,name,8,1,COMPLETED,2020-09-02 00:00:00,9\n\
+                  3,u,vcvGl,name,0,1,COMPLETED,2020-09-02 00:00:00,9\n4,u,vcvGl,name,8,1,COMPLETED,2020-09-27 00:00:00,9\n";
+    folder.write("Venus/cluster_log.csv", whole_log(COLUMNS, "2020-09-01") + others);
+    for file in ["Venus_vc_config.csv", "Venus_Sept_lgb.csv"] {
+        std::fs::copy(files().join(file), folder.path(file)).unwrap();
+    }
+    let (found, _) = find_logs(&folder.path(""), HELIOS.logs).unwrap();
+    assert_eq!(found.iter().map(|found| found.log.name).collect::<Vec<_>>(), ["Venus"]);
+    let (part, _) = find_logs(&files(), HELIOS.logs).unwrap();
+    assert_eq!(helios_waits(&found[0]).unwrap(), helios_waits(&part[0]).unwrap());
+}
+
+#[test]
+fn a_log_of_philly_has_no_predictions() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("Philly")).unwrap();
+    folder.write("Philly/cluster_log.csv", whole_log(COLUMNS, "2017-10-01"));
+    folder.write("philly_vc.csv", "vc,node num\nvcvGl,20\nvcvlY,2\n");
+    let out = sim_ok(&[
+        "reproduce",
+        "helios",
+        "--logs",
+        folder.path("").to_str().unwrap(),
+        "--replications",
+        "1",
+        "--format",
+        "csv",
+    ]);
+    let fifo = out.lines().find(|line| line.contains("\"mean wait, s, Philly\",FIFO")).unwrap();
+    assert!(fifo.contains(",56531,3846.4437"), "{fifo}");
+    assert!(!out.contains("QSSF") && !out.contains("authors' predictions"), "{out}");
+}

@@ -7,8 +7,8 @@
 
 The rule is linear: jobs are tried by the smallest sum of weights times features (`FEATURES`),
 in EASY passes. An evolution strategy looks for weights: each candidate schedules the same
-windows of the first 60% of the log, from a machine in use, and the mean of ln(mean bounded
-slowdown) counts. The winner then runs on the whole log beside F1 to F4 and SAF; only the last
+windows of the first 60% of the log, from a machine in use, and the mean bounded slowdown
+counts. The winner then runs on the whole log beside F1 to F4 and SAF; only the last
 40% are measured, six times with submissions moved a little, and the verdict is printed,
 whatever it is. Needs nothing but Python's standard library.
 
@@ -100,7 +100,7 @@ class Trainer:
         return self.read()
 
     def cost(self, rule, windows, jobs):
-        """The mean of ln(mean bounded slowdown) over windows of the log: smaller is better."""
+        """The mean bounded slowdown over windows of the log: smaller is better."""
         total = 0
         for first in windows:
             episode = {"first_job": first, "jobs": jobs, "warm": True}
@@ -109,7 +109,7 @@ class Trainer:
             queue = Queue(rule)
             while "end" not in line:
                 line = self.ask(queue.answer(line))
-            total += math.log(line["end"]["bsld_mean"])
+            total += line["end"]["bsld_mean"]
         return total / len(windows)
 
 
@@ -186,7 +186,7 @@ def main():
     parser.add_argument("log")
     parser.add_argument("--seconds", type=float, default=180, help="how long to learn [180]")
     parser.add_argument("--generations", type=int, help="stop after so many: the same result on every machine")
-    parser.add_argument("--windows", type=int, default=16, help="windows on which candidates are compared [16]")
+    parser.add_argument("--windows", type=int, default=24, help="windows on which candidates are compared [24]")
     parser.add_argument("--jobs", type=int, default=512, help="jobs of a window [512]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
