@@ -216,5 +216,7 @@ fn a_log_of_philly_has_no_predictions() {
     ]);
     let fifo = out.lines().find(|line| line.contains("\"mean wait, s, Philly\",FIFO")).unwrap();
     assert!(fifo.contains(",56531,3846.4437"), "{fifo}");
-    assert!(!out.contains("QSSF") && !out.contains("authors' predictions"), "{out}");
+    assert!(!out.contains("authors' predictions"), "{out}");
+    let qssf = out.lines().find(|line| line.contains("\"mean wait, s, Philly\",QSSF")).unwrap();
+    assert!(qssf.contains(",7783,,,,") && qssf.contains("true durations with noise"), "{qssf}");
 }

@@ -111,6 +111,13 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
     for (case, runs) in cases.iter().zip(measured.chunks(setup.replications as usize)) {
         figures.extend(figures_of_case(case, log, runs));
     }
+    // The first two cases are FIFO and SJF.
+    let completions = |case: usize| measured[case * setup.replications as usize..].iter().map(|run| run.completions[0]);
+    let ratios: Vec<f64> =
+        completions(0).zip(completions(1)).take(setup.replications as usize).map(|(fifo, sjf)| fifo / sjf).collect();
+    let place = ("completion under FIFO, divided by that under SJF", log.name, MODEL_COLUMN);
+    figures.push(Figure::first_of(place, log.published_ratio(), &ratios));
+    figures.extend(log.not_measured());
     figures.extend(log.correlations());
     // All figures of a table together, in the order in which the tables first come.
     let tables: Vec<String> = figures.iter().map(|figure| figure.table.clone()).collect();
