@@ -9,6 +9,7 @@ use super::super::figure::Figure;
 use super::super::logs::{FoundLog, grid_cell};
 use super::super::study::StudyError;
 use crate::experiment::Options;
+use crate::job::Job;
 use crate::machine::parse_cluster;
 use crate::predict::GivenTable;
 use crate::settings_file::{MOST_OF_TEMPLATES, read_text};
@@ -212,7 +213,7 @@ impl GpuLog {
                 }
             };
             for given in &self.given {
-                let of_job = |job: &crate::job::Job| Some((given.table.raw(job.number)?, job.runtime as f64));
+                let of_job = |job: &Job| Some((given.table.raw(job.number)?, job.runtime as f64));
                 add(&format!("the authors' predictions ({})", given.name), jobs().filter_map(of_job).collect());
             }
             add(LAST_TWO, last_two(jobs()));
@@ -223,7 +224,7 @@ impl GpuLog {
 
 /// For each job the mean runtime of the last two jobs of its user and width that were over at its submission, had all started at
 /// once, with its own runtime. Jobs without such jobs are left out.
-fn last_two<'a>(jobs: impl Iterator<Item = &'a crate::job::Job>) -> Vec<(f64, f64)> {
+fn last_two<'a>(jobs: impl Iterator<Item = &'a Job>) -> Vec<(f64, f64)> {
     let (mut earlier, mut pairs) = (BTreeMap::<(i32, u32), Vec<(Time, Seconds)>>::new(), Vec::new());
     for job in jobs {
         let (at, submit) = ((job.submission.user, job.submission.procs), job.submission.submit);

@@ -37,7 +37,9 @@ pub const HELIOS: Study = Study {
     replications: [6, 1],
     days: [0, 0],
     unit: "runs",
-    steps: |setup| setup.logs.len() * (MODEL.len() + PREDICTORS.len() * SCHEDULERS.len()) * setup.replications as usize,
+    steps: |setup| {
+        setup.logs.len() * (MODEL.len() + (PREDICTORS.len() + GIVEN) * SCHEDULERS.len()) * setup.replications as usize
+    },
     compute,
 };
 
@@ -61,21 +63,50 @@ const PREDICTORS: [(&str, &str, &str); 6] = [
     ("area by the true runtime", "saf", "perfect"),
 ];
 
-/// One run of the study.
-enum Case {
-    /// A scheduler of the authors' program.
-    Model(usize),
-    /// A predictor and a scheduler of the table.
-    Crossed(usize, usize),
-    /// The same with the authors' predictions.
-    Given(usize, usize),
+/// The tables of predictions that authors have published, at most.
+const GIVEN: usize = 2;
+
+/// A scheduler with its predictions.
+struct Case {
+    row: String,
+    column: &'static str,
+    /// None: QSSF as the authors' program runs it, with the first of their predictions.
+    setting: Option<Setting>,
+    published: Published,
 }
 
-/// What is measured of a run: of all jobs first, then of each virtual cluster.
+/// The cases of a log, the schedulers of the authors' simulator first.
+fn cases(log: &GpuLog) -> Result<Vec<Case>, StudyError> {
+    let mut cases = Vec::new();
+    for (name, pair) in MODEL {
+        let setting = (!pair.is_empty()).then(|| Setting::parse_pair(pair).expect("a valid setting"));
+        if setting.is_some() || !log.given.is_empty() {
+            let (row, published) = (name.to_string(), log.published(name));
+            cases.push(Case { row, column: MODEL_COLUMN, setting, published });
+        }
+    }
+    let ours = PREDICTORS.map(|(row, order, predictor)| (row.to_string(), order, predictor.to_string()));
+    let row = |name: &str| format!("area by the authors' predictions ({name})");
+    let theirs = log.given.iter().map(|given| (row(given.name), "saf", given.spec()));
+    for (row, order, predictor) in ours.into_iter().chain(theirs) {
+        for (column, scheduler) in SCHEDULERS {
+            let scheduler = format!("{scheduler}:queue={order},placement=consolidate");
+            let setting =
+                Setting::parse(&scheduler, &predictor).map_err(|error| StudyError::Usage(error.to_string()))?;
+            cases.push(Case { row: row.clone(), column, setting: Some(setting), published: Published::NONE });
+        }
+    }
+    Ok(cases)
+}
+
+/// What is measured of a run.
 struct Measured {
+    /// The mean waits of all jobs, and of those of each virtual cluster that is shown alone.
     waits: Vec<f64>,
-    completions: Vec<f64>,
-    long_waits: Vec<f64>,
+    /// The mean time from submission to end.
+    completion: f64,
+    /// 99% of the waits are within this.
+    long_wait: f64,
 }
 
 fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
@@ -90,21 +121,12 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 }
 
 fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, StudyError> {
-    let mut cases: Vec<Case> =
-        (0..MODEL.len()).filter(|at| !MODEL[*at].1.is_empty() || !log.given.is_empty()).map(Case::Model).collect();
-    let schedulers = 0..SCHEDULERS.len();
-    cases.extend(
-        (0..PREDICTORS.len())
-            .flat_map(|predictor| schedulers.clone().map(move |scheduler| Case::Crossed(predictor, scheduler))),
-    );
-    cases.extend(
-        (0..log.given.len()).flat_map(|given| schedulers.clone().map(move |scheduler| Case::Given(given, scheduler))),
-    );
+    let cases = cases(log)?;
     let workloads: Vec<Workload> =
         (0..setup.replications as u32).map(|number| log.shaken(number)).collect::<Result<_, _>>()?;
     let runs: Vec<(&Case, &Workload)> =
         cases.iter().flat_map(|case| workloads.iter().map(move |workload| (case, workload))).collect();
-    let run = |(case, workload): &(&Case, &Workload)| measure(case, log, workload);
+    let run = |(case, workload): &(&Case, &Workload)| measure(case.setting.as_ref(), log, workload);
     let measured =
         parallel::map(&runs, setup.threads, run, progress).into_iter().collect::<Result<Vec<_>, StudyError>>()?;
     let mut figures = Vec::new();
@@ -112,7 +134,7 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
         figures.extend(figures_of_case(case, log, runs));
     }
     // The first two cases are FIFO and SJF.
-    let completions = |case: usize| measured[case * setup.replications as usize..].iter().map(|run| run.completions[0]);
+    let completions = |case: usize| measured[case * setup.replications as usize..].iter().map(|run| run.completion);
     let ratios: Vec<f64> =
         completions(0).zip(completions(1)).take(setup.replications as usize).map(|(fifo, sjf)| fifo / sjf).collect();
     let place = ("completion under FIFO, divided by that under SJF", log.name, MODEL_COLUMN);
@@ -126,7 +148,7 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
 }
 
 /// Simulates a setting. None: QSSF as the authors' program runs it, with the first of their predictions.
-fn simulated(setting: Option<Setting>, log: &GpuLog, workload: &Workload) -> Result<RunRecord, StudyError> {
+fn simulated(setting: Option<&Setting>, log: &GpuLog, workload: &Workload) -> Result<RunRecord, StudyError> {
     match setting {
         Some(setting) => Ok(setting.run(workload, (), &mut |_| ())?),
         None => qssf::run(workload, &log.given[0].table),
@@ -144,81 +166,45 @@ pub fn helios_waits(found: &FoundLog) -> Result<Vec<(i64, [Seconds; 3])>, StudyE
     }
     let workload = log.shaken(0)?;
     let mut waits: Vec<(i64, [Seconds; 3])> = workload.jobs.iter().map(|job| (job.number, [0; 3])).collect();
-    for (at, (_, pair)) in MODEL.iter().enumerate() {
-        let setting = (!pair.is_empty()).then(|| Setting::parse_pair(pair).expect("a valid setting"));
-        let record = simulated(setting, &log, &workload)?;
+    for (at, case) in cases(&log)?.iter().take(MODEL.len()).enumerate() {
+        let record = simulated(case.setting.as_ref(), &log, &workload)?;
         waits.iter_mut().zip(record.finished(&workload.jobs)).for_each(|((_, waits), job)| waits[at] = job.wait());
     }
     Ok(waits)
 }
 
-/// Simulates a case, and measures it.
-fn measure(case: &Case, log: &GpuLog, workload: &Workload) -> Result<Measured, StudyError> {
-    let crossed = |scheduler: usize, order: &str, predictor: &str| {
-        let scheduler = format!("{}:queue={order},placement=consolidate", SCHEDULERS[scheduler].1);
-        Setting::parse(&scheduler, predictor).map_err(|error| StudyError::Usage(error.to_string()))
-    };
-    let setting = match case {
-        Case::Model(at) if MODEL[*at].1.is_empty() => None,
-        Case::Model(at) => Some(Setting::parse_pair(MODEL[*at].1).expect("a valid setting")),
-        Case::Crossed(predictor, scheduler) => {
-            let (_, order, predictor) = PREDICTORS[*predictor];
-            Some(crossed(*scheduler, order, predictor)?)
-        }
-        Case::Given(given, scheduler) => Some(crossed(*scheduler, "saf", &log.given[*given].spec())?),
-    };
+/// Simulates a setting, and measures it.
+fn measure(setting: Option<&Setting>, log: &GpuLog, workload: &Workload) -> Result<Measured, StudyError> {
     let record = simulated(setting, log, workload)?;
     let finished: Vec<Finished<'_>> = record.finished(&workload.jobs).collect();
-    let parts = std::iter::once(None).chain(log.clusters_apart().map(Some));
-    let (mut waits, mut completions, mut long_waits) = (Vec::new(), Vec::new(), Vec::new());
-    for part in parts {
-        let jobs =
-            || finished.iter().filter(|job| part.is_none_or(|(number, _)| job.job.submission.partition == number));
-        let mut all: Vec<f64> = jobs().map(|job| job.wait() as f64).collect();
-        let completion: f64 = jobs().map(|job| (job.wait() + job.job.runtime) as f64).sum();
-        waits.push(all.iter().sum::<f64>() / all.len() as f64);
-        completions.push(completion / all.len() as f64);
-        long_waits.push(percentile(&mut all, 99.0));
+    let mean = |of: &dyn Fn(&Finished<'_>) -> bool, value: fn(&Finished<'_>) -> Seconds| {
+        let values: Vec<f64> = finished.iter().filter(|job| of(job)).map(|job| value(job) as f64).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    let mut waits = vec![mean(&|_| true, |job| job.wait())];
+    for (number, _) in log.clusters_apart() {
+        waits.push(mean(&|job| job.job.submission.partition == number, |job| job.wait()));
     }
-    Ok(Measured { waits, completions, long_waits })
+    let mut all: Vec<f64> = finished.iter().map(|job| job.wait() as f64).collect();
+    let completion = mean(&|_| true, |job| job.wait() + job.job.runtime);
+    Ok(Measured { waits, completion, long_wait: percentile(&mut all, 99.0) })
 }
 
 /// The figures of a case: three for all jobs, and the mean wait of each virtual cluster.
 fn figures_of_case(case: &Case, log: &GpuLog, runs: &[Measured]) -> Vec<Figure> {
-    let (row, column, published): (String, &str, Published) = match case {
-        Case::Model(at) => (MODEL[*at].0.to_string(), MODEL_COLUMN, log.published(MODEL[*at].0)),
-        Case::Crossed(predictor, scheduler) => {
-            (PREDICTORS[*predictor].0.to_string(), SCHEDULERS[*scheduler].0, Published::NONE)
-        }
-        Case::Given(given, scheduler) => (
-            format!("area by the authors' predictions ({})", log.given[*given].name),
-            SCHEDULERS[*scheduler].0,
-            Published::NONE,
-        ),
+    let figure = |what: &str, of: &str, published: &str, values: Vec<f64>| {
+        Figure::first_of((&format!("{what}, {of}"), &case.row, case.column), published, &values).because(log.reason())
     };
-    let values =
-        |of: fn(&Measured) -> &Vec<f64>, part: usize| runs.iter().map(|run| of(run)[part]).collect::<Vec<f64>>();
-    let table = |what: &str, part: &str| format!("{what}, {part}");
+    let waits = |part: usize| runs.iter().map(|run| run.waits[part]).collect::<Vec<f64>>();
+    let completions = runs.iter().map(|run| run.completion).collect();
+    let long_waits = runs.iter().map(|run| run.long_wait).collect();
     let mut figures = vec![
-        Figure::first_of(
-            (&table("mean wait, s", log.name), &row, column),
-            published.wait,
-            &values(|run| &run.waits, 0),
-        ),
-        Figure::first_of(
-            (&table("mean completion, s", log.name), &row, column),
-            published.completion,
-            &values(|run| &run.completions, 0),
-        ),
-        Figure::first_of(
-            (&table("99% of waits within, s", log.name), &row, column),
-            "",
-            &values(|run| &run.long_waits, 0),
-        ),
+        figure("mean wait, s", log.name, case.published.wait, waits(0)),
+        figure("mean completion, s", log.name, case.published.completion, completions),
+        figure("99% of waits within, s", log.name, "", long_waits),
     ];
-    for (at, (_, name)) in log.clusters_apart().enumerate() {
-        let place = (&*table("mean wait, s", name), &*row, column);
-        figures.push(Figure::first_of(place, first_look(name, &row, column), &values(|run| &run.waits, at + 1)));
+    for (at, (_, name)) in (1..).zip(log.clusters_apart()) {
+        figures.push(figure("mean wait, s", name, first_look(name, &case.row, case.column), waits(at)));
     }
-    figures.into_iter().map(|figure| figure.because(log.reason())).collect()
+    figures
 }
