@@ -132,13 +132,13 @@ impl GpuLog {
             .of_kind(NameKind::Partition)
             .map(|(number, name)| (number, String::from_utf8_lossy(name).into_owned()))
             .collect();
-        let first = workload.first_submit();
-        let is_simulated = |submit: Time, partition: i32| {
-            let at: Seconds = submit - first;
-            let is_in_window = window.is_none_or(|length| (begin..=begin + length).contains(&at));
-            is_in_window && numbers.get(&partition.into()).is_some_and(|name| nodes.contains_key(name))
-        };
-        workload.jobs.retain(|job| is_simulated(job.submission.submit, job.submission.partition));
+        let is_of = |partition: i32| numbers.get(&partition.into()).is_some_and(|name| nodes.contains_key(name));
+        workload.jobs.retain(|job| is_of(job.submission.partition));
+        if let Some(length) = window.filter(|_| !workload.jobs.is_empty()) {
+            // As the authors count days: from the first job of these virtual clusters on.
+            let begin = workload.first_submit() + begin;
+            workload.jobs.retain(|job| (begin..=begin + length).contains(&job.submission.submit));
+        }
         if workload.jobs.is_empty() {
             let why = "no job is in the virtual clusters and in the days that the authors simulated".to_string();
             return Err(TraceError::NoJobs { name: log.name, why }.into());
