@@ -95,6 +95,7 @@ mod tests {
             // Six, as our claims have. A recommendation runs many settings.
             ("replications", "sim reproduce gaussier"),
             ("replications", "sim reproduce ours"),
+            ("replications", "sim reproduce helios"),
             ("replications", "sim recommend"),
             // A strategy of a search, and methods of predicting waits.
             ("method", "sim search"),
