@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::support::{Folder, command, demo_text, has_python, missing, sim_ok};
+use crate::support::{Folder, command, demo_text, has_python, impossible, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -31,7 +31,7 @@ fn has_gymnasium(test: &str) -> bool {
     let found = command("python3").args(["-c", "import gymnasium, numpy"]).stderr(Stdio::null()).status();
     let found = found.is_ok_and(|status| status.success());
     if !found {
-        missing(test, "there is no gymnasium with numpy");
+        impossible(test, "there is no gymnasium with numpy");
     }
     found
 }
