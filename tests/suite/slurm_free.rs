@@ -109,11 +109,8 @@ impl Site {
         args.extend(["--scheduler", &scheduler, "--predictor", "estimate", "--jobs-out", &out]);
         sim_ok(&args);
         let text = self.folder.read("out.csv");
-        let mut ids: Vec<(i64, i64)> = self.rows.iter().map(|row| (row.1, row.0)).chain([(first, 0)]).collect();
-        ids.sort_unstable();
-        let start = |line: &str| line.split(',').nth(3).unwrap().parse::<i64>().unwrap();
-        let number = |line: &str| line.split(',').next().unwrap().parse::<usize>().unwrap();
-        text.lines().skip(1).map(|line| (ids[number(line) - 1].1, first + start(line))).collect()
+        let cell = |line: &str, at: usize| line.split(',').nth(at).unwrap().parse::<i64>().unwrap();
+        text.lines().skip(1).map(|line| (cell(line, 0), first + cell(line, 3))).collect()
     }
 }
 
