@@ -43,21 +43,7 @@ pub struct EpisodeRun {
 impl<'a> Episodes<'a> {
     /// Episodes of this workload.
     pub fn new(workload: &'a Workload) -> Episodes<'a> {
-        let &Workload { ref label, procs, unix_start, ref zone, ref wide, ref names, .. } = workload;
-        let empty = Workload {
-            label: label.clone(),
-            procs,
-            jobs: Vec::new(),
-            unix_start,
-            zone: zone.clone(),
-            wide: wide.clone(),
-            names: names.clone(),
-            requests: workload.requests.clone(),
-            shapes: workload.shapes.clone(),
-            conditions: workload.conditions.clone(),
-            feedback: None,
-            cleaning: workload.cleaning,
-        };
+        let empty = Workload { jobs: Vec::new(), ..workload.clone() };
         Episodes { workload, empty, starts: None, is_gated: Gate::of(workload).is_some() }
     }
 

@@ -69,9 +69,7 @@ impl UsedProgram {
 impl Options {
     /// The programs that the run and its baseline start.
     pub fn programs(&self) -> Vec<UsedProgram> {
-        let baseline = self.baseline.as_ref();
-        let predictors = [Some(&self.predictor), baseline.map(|base| &base.predictor)].into_iter().flatten();
-        let predictors = predictors.filter(|spec| predict::catalog::program(spec).is_some());
+        let predictors = self.predictors().filter(|spec| predict::catalog::program(spec).is_some());
         let schedulers = self.schedulers().filter(|spec| schedule::catalog::program(spec).is_some());
         let used = |role| move |spec: &Spec| UsedProgram { role, spec: spec.clone() };
         predictors.map(used(ProgramRole::Predictor)).chain(schedulers.map(used(ProgramRole::Scheduler))).collect()

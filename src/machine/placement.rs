@@ -4,6 +4,8 @@
 //! left: on one node that holds the rest, or else on the node with the most room, which is filled. GPUs that are asked for in
 //! total go with an equal part of the CPUs each.
 
+use std::cmp::Reverse;
+
 use super::cluster::Cluster;
 use super::nodes::{NodeGrant, NodeShare, Resources};
 use super::shape::{NodeShape, ShapePlace};
@@ -355,15 +357,24 @@ impl NodeShape {
         let parts = Parts::of(self);
         let gpus_of = |node: &u32| cluster.nodes[*node as usize].gpus;
         let largest = place.nodes.nodes.iter().map(gpus_of).max().filter(|gpus| *gpus > 0)?;
-        let by = if parts.count <= largest { Placement::Pack } else { Placement::Spread };
+        let is_wide = parts.count > largest;
         let mut grant = NodeGrant::new();
         let mut before = 0;
         while before < parts.count {
-            let count = (parts.count - before).min(largest);
+            let rest = parts.count - before;
             let others = place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
-            let with_room =
-                others.filter(|&&node| self.room(place, cluster, &free[node as usize], node, parts, before) >= count);
-            let node = *with_room.min_by_key(|&&node| rank(by, node))?;
+            let rooms =
+                others.map(|&node| (self.room(place, cluster, &free[node as usize], node, parts, before), node));
+            let by = if is_wide { Placement::Spread } else { Placement::Pack };
+            let holding = rooms.clone().filter(|(room, _)| *room >= rest).min_by_key(|&(_, node)| rank(by, node));
+            // A wide job fills free nodes, the largest first, until one node holds the rest.
+            let is_free = |node: u32| free[node as usize].gpus == gpus_of(&node);
+            let filled = || {
+                let free_nodes = rooms.filter(|&(room, node)| is_wide && room > 0 && is_free(node));
+                free_nodes.min_by_key(|&(room, node)| (Reverse(room), rank(by, node)))
+            };
+            let (room, node) = holding.or_else(filled)?;
+            let count = room.min(rest);
             grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
             before += count;
         }

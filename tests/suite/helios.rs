@@ -108,6 +108,38 @@ fn gpus_are_on_as_few_nodes_as_could_hold_them() {
     assert_eq!(starts("pack"), [0, 1, 2, 3, 20]);
 }
 
+/// 22 GPUs on nodes of 8, 8, 4 and 4: both large nodes, one small one, and 2 GPUs of the other. A job of 6 waits for a large node,
+/// though both small ones would have room for it.
+#[test]
+fn a_wide_job_fills_nodes_of_all_sizes() {
+    let folder = Folder::new();
+    let nodes = |name: &str, gpus: u32| format!("[[nodes]]\nname = \"{name}\"\ncpus = {gpus}\ngpus = {gpus}\n\n");
+    let partition = "[[partitions]]\nname = \"p\"\nnodes = \"a[1-2],b[1-2]\"\n";
+    let machine = folder.write("machine.toml", nodes("a[1-2]", 8) + &nodes("b[1-2]", 4) + partition);
+    let log =
+        folder.write("log.csv", "id,submit,run,gpus,p\n1,0,10,22,p\n2,1,5,2,p\n3,20,10,8,p\n4,21,30,8,p\n5,22,5,6,p\n");
+    let format = "csv:id=id,submit=submit,run=run,procs=gpus,gpus=gpus,partition=p";
+    let jobs = folder.text("jobs.csv");
+    sim_ok(&[
+        "--trace",
+        &log,
+        "--log-format",
+        format,
+        "--machine",
+        &machine,
+        "--scheduler",
+        "fcfs:placement=consolidate",
+        "--predictor",
+        "perfect",
+        "--jobs-out",
+        &jobs,
+    ]);
+    let text = std::fs::read_to_string(&jobs).unwrap();
+    let start = text.lines().next().unwrap().split(',').position(|name| name == "start").unwrap();
+    let starts: Vec<&str> = text.lines().skip(1).map(|line| line.split(',').nth(start).unwrap()).collect();
+    assert_eq!(starts, ["0", "1", "20", "21", "30"]);
+}
+
 #[test]
 fn predictions_come_from_a_table() {
     let folder = Folder::new();
