@@ -23,9 +23,11 @@ pub fn map<T: Sync, R: Send>(
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
         }
     };
-    let mut made: Vec<(usize, R)> = on_threads(threads.min(items.len()), share).into_iter().flatten().collect();
-    made.sort_unstable_by_key(|(at, _)| *at);
-    made.into_iter().map(|(_, result)| result).collect()
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    for (at, result) in on_threads(threads.min(items.len()), share).into_iter().flatten() {
+        results[at] = Some(result);
+    }
+    results.into_iter().map(|result| result.expect("every item was taken by a thread")).collect()
 }
 
 /// Runs `worker` on up to this number of threads, including the calling one, and returns the results in no special order. If

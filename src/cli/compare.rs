@@ -1,5 +1,6 @@
 //! `sim compare`: which figures of two outputs differ, and by how much.
 
+use crate::sort::sort_by;
 use std::io::{self, Write};
 
 use clap::Args;
@@ -172,12 +173,12 @@ fn table(comparison: Comparison, about: &About, top: usize, out: &mut dyn Write)
         largest.push(difference);
         // Sorted from time to time, so that not all differences are kept. The sort is stable: of equal ones the first stay.
         if largest.len() >= 2 * top.max(500) {
-            largest.sort_by(Difference::larger_first);
+            sort_by(&mut largest, Difference::larger_first);
             largest.truncate(top);
         }
         Ok(())
     })?;
-    largest.sort_by(Difference::larger_first);
+    sort_by(&mut largest, Difference::larger_first);
     largest.truncate(top);
     write_table(about, &largest, out).map_err(CompareError::Output)?;
     let more = all - largest.len() as u64;

@@ -1,5 +1,6 @@
 //! `sim fidelity`: how near a simulated schedule is to the recorded one.
 
+use crate::sort::sort_by;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -180,7 +181,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     };
     let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();
     // The sort is stable: equal ones stay in the order in which they were given.
-    schedules.sort_by(|a, b| a.figures.distance().total_cmp(&b.figures.distance()));
+    sort_by(&mut schedules, |a, b| a.figures.distance().total_cmp(&b.figures.distance()));
 
     let files = FidelityFiles { by_out, jobs_out, windows_out };
     files.write(&workload, &recorded, &schedules, tables.len())?;

@@ -1,5 +1,6 @@
 //! Finds the rows of two outputs that belong together, and compares them.
 
+use crate::sort::sort_by_key;
 use std::collections::hash_map::Entry;
 
 use csv::ByteRecord;
@@ -167,7 +168,7 @@ impl Comparison {
         // In the order of the files: that of a hash map must not reach the output.
         let [mut first, mut second] = waiting.map(|rows| {
             let mut rows: Vec<Waiting> = rows.into_values().collect();
-            rows.sort_unstable_by_key(|(number, _)| *number);
+            sort_by_key(&mut rows, |(number, _)| *number);
             rows
         });
         self.pair_equal_specs(&mut first, &mut second, tolerance, &mut counts, found)?;

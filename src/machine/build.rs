@@ -1,5 +1,6 @@
 //! Puts the nodes of a machine together from lists of names, within bounds.
 
+use crate::sort::sort_by;
 use std::collections::{HashMap, HashSet};
 
 use super::cluster::{Cluster, Node, Partition, Switch, natural_order};
@@ -51,7 +52,7 @@ impl Builder {
 
     /// The nodes in natural order.
     pub fn finish(mut self) -> Result<Vec<Node>, ConfError> {
-        self.nodes.sort_by(|(a, of_a), (b, of_b)| natural_order(&a.name, &b.name).then(of_a.cmp(of_b)));
+        sort_by(&mut self.nodes, |(a, of_a), (b, of_b)| natural_order(&a.name, &b.name).then(of_a.cmp(of_b)));
         let twice = self.nodes.windows(2).filter(|pair| pair[0].0.name == pair[1].0.name).min_by_key(|pair| pair[1].1);
         if let Some([(node, first), (_, second)]) = twice {
             let (name, first) = (shortened(&node.name), &self.places[*first]);

@@ -1,5 +1,6 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
+use crate::sort::sort_by_key;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -318,7 +319,7 @@ impl NodeLists {
         if lists.len() * lists.len() * nodes > MOST {
             return Vec::new();
         }
-        lists.sort_by_key(|list| list.number);
+        sort_by_key(&mut lists, |list| list.number);
         lists.iter().flat_map(|a| lists.iter().map(|b| a.relation(b))).collect()
     }
 

@@ -1,5 +1,6 @@
 //! The system: machines by name, and one stream of all their jobs.
 
+use crate::sort::sort_by_key;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -135,7 +136,7 @@ impl MetaSystem {
         };
         let mut arrivals: Vec<StreamJob> = sites.iter().enumerate().flat_map(of_site).collect();
         // A stable sort: jobs of the same time stay in the order of the sites and of each log.
-        arrivals.sort_by_key(StreamJob::submit);
+        sort_by_key(&mut arrivals, StreamJob::submit);
         qualify(&mut arrivals);
         let machine = |(origin, site): (usize, Site)| {
             let Workload { procs, wide, names, unix_start, .. } = site.workload;

@@ -3,6 +3,7 @@
 //! A condition is a workload: a log, a load and whatever else changes the jobs. Figures of different conditions are not compared,
 //! because the jobs differ. Runs of a setting under one condition differ in their seeds alone.
 
+use crate::sort::sort_by;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
@@ -114,7 +115,7 @@ impl ConditionRuns<'_> {
         let means: Vec<f64> = self.settings.iter().map(|setting| setting.figure(column).mean).collect();
         let mut order: Vec<usize> = (0..means.len()).filter(|&at| means[at].is_finite()).collect();
         // The gain is negative from the better to the worse.
-        order.sort_by(|&a, &b| better.gain(means[a], means[b]).total_cmp(&0.0));
+        sort_by(&mut order, |&a, &b| better.gain(means[a], means[b]).total_cmp(&0.0));
         let best = &self.settings[*order.first()?];
         let gains: Vec<(usize, Interval)> =
             order[1..].iter().map(|&at| (at, self.settings[at].gain_of(best, column))).collect();

@@ -6,6 +6,7 @@
 //!
 //! (In the printed equation 6 the two products are swapped: b_i = 1 means that the job has completed.)
 
+use crate::sort::sort_by_key;
 use std::ops::RangeInclusive;
 
 use super::lifetimes::Aged;
@@ -59,7 +60,7 @@ impl Outlook {
     /// longest lifetime.
     pub fn new(running: impl Iterator<Item = (u32, Option<Aged>)>) -> Outlook {
         let mut jobs: Vec<_> = running.filter_map(|(procs, life)| Some((procs, life?))).collect();
-        jobs.sort_by_key(|(procs, _)| std::cmp::Reverse(*procs));
+        sort_by_key(&mut jobs, |(procs, _)| std::cmp::Reverse(*procs));
         Outlook { procs: jobs.iter().map(|(procs, _)| procs).sum(), jobs }
     }
 

@@ -5,6 +5,7 @@
 //! jobs of a program. Some jobs fail at once and some are ended at their estimate. These are observations of Talby et al.
 //! (section 5.1) and Tsafrir et al. ("Modeling user runtime estimates"), not their fitted models.
 
+use crate::sort::sort_by_key;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -79,7 +80,7 @@ pub fn generate_sessions(model: &Sessions) -> (Header, Vec<Fields>) {
 
     let submit = |at: usize| starts[drafts[at].session] + drafts[at].after;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
-    order.sort_by_key(|&at| submit(at));
+    sort_by_key(&mut order, |&at| submit(at));
     let mut numbers = vec![0; drafts.len()];
     order.iter().zip(1..).for_each(|(&at, number)| numbers[at] = number);
     let first = order.first().map_or(0, |&at| submit(at));

@@ -4,6 +4,7 @@ use super::error::ProductionError;
 use super::event::{Arrival, Event, What};
 use super::service::{PROGRESS_EVERY, Service};
 use crate::job::{Job, JobId, Submission};
+use crate::sort::sort_by_key;
 use crate::time::Time;
 use crate::trace::{LogNames, NameKind, Workload};
 
@@ -43,7 +44,7 @@ pub fn learn(
     let end = |job: &Job| start(job) + job.runtime;
     let mut ids: Vec<JobId> = (0..workload.jobs.len() as u32).map(JobId).collect();
     let job = |id: JobId| &workload.jobs[id.index()];
-    ids.sort_unstable_by_key(|&id| (end(job(id)), id));
+    sort_by_key(&mut ids, |&id| (end(job(id)), id));
     ids.drain(..ids.len().saturating_sub(service.keep()));
     let mut events: Vec<(Time, Kind, JobId)> = Vec::with_capacity(3 * ids.len());
     for &id in &ids {

@@ -12,6 +12,7 @@ mod tables;
 pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
 pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
 
+use crate::sort::sort_by;
 use std::path::Path;
 
 use crate::experiment::{Options, Setting};
@@ -207,7 +208,7 @@ impl Question {
         let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
         let loss = |one: &CandidateRuns| self.loss(one.runs.figure(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
-        candidates.sort_by(|a, b| {
+        sort_by(&mut candidates, |a, b| {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
             out.then_with(|| loss(a).total_cmp(&loss(b)))
         });

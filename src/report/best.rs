@@ -3,6 +3,7 @@
 use super::price::price_in_words;
 use super::shown::{shown, with_interval};
 use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, SettingRuns, Standing};
+use crate::sort::sort_by_key;
 use crate::text::{counted, shortened};
 
 /// What would tell more, if there is one run of each setting.
@@ -142,7 +143,7 @@ fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, wo
                 None => counts.push((best, 1)),
             }
         }
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        sort_by_key(&mut counts, |(_, count)| std::cmp::Reverse(*count));
         counts
     };
     let in_words = |counts: &[(String, usize)]| match counts {

@@ -12,6 +12,7 @@ use crate::meta::{
 };
 use crate::metrics::Measure;
 use crate::parallel;
+use crate::sort::sort_by_key;
 use crate::stats::mean_and_half_width;
 use crate::time::MINUTE;
 use crate::trace::{Shaping, Workload, shape};
@@ -124,7 +125,7 @@ fn cells(setup: &Setup) -> Vec<MetaCell> {
     let of_replication = |replication| grids().map(move |scenario| (scenario, replication)).flat_map(with);
     let mut cells: Vec<MetaCell> = (0..setup.replications).flat_map(of_replication).collect();
     // The longest runs come first, so that no thread begins one of them when the others have nothing left to do.
-    cells.sort_by_key(|cell| (cell.policy != LEAST_PREDICTED, cell.scenario.is_some()));
+    sort_by_key(&mut cells, |cell| (cell.policy != LEAST_PREDICTED, cell.scenario.is_some()));
     cells
 }
 

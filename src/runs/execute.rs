@@ -1,5 +1,6 @@
 //! Computes the runs of a plan on all threads.
 
+use crate::sort::sort_by_key;
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -236,7 +237,7 @@ impl<'a> Executor<'a> {
         }
         report.computed = sink.finished - sink.failures.len();
         report.failures.extend(sink.failures);
-        report.failures.sort_by_key(|failure| failure.at);
+        sort_by_key(&mut report.failures, |failure| failure.at);
         Ok(report)
     }
 

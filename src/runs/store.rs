@@ -5,6 +5,7 @@
 //! hash, so that finished runs are found without reading the logs again, and a hash of each program that predicts, so that
 //! they are found without starting it.
 
+use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -75,7 +76,7 @@ impl Store {
             store.parts = paths.map_err(|error| failed(&parts, error))?;
             store.parts.retain(|path| path.extension().is_some_and(|extension| extension == "part"));
             // In the order in which they were started: the last recorded state of a log is the valid one.
-            store.parts.sort_by_key(|path| (part_number(path), path.clone()));
+            sort_by_key(&mut store.parts, |path| (part_number(path), path.clone()));
         }
         for part in 0..store.parts.len() {
             match store.read_part(part) {

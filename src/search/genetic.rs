@@ -1,6 +1,7 @@
 //! The genetic search (Smith et al., section 2.4): sets of templates are strings of bits, changed by crossover and
 //! mutation.
 
+use crate::sort::sort_by_key;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -116,7 +117,7 @@ fn next_generation(
         *bit ^= rng.random_bool(how.mutation);
     }
     let mut best: Vec<usize> = (0..population.len()).collect();
-    best.sort_by_key(|&at| scores[at].error);
+    sort_by_key(&mut best, |&at| scores[at].error);
     next.extend(best.into_iter().take(how.population - children).map(|at| population[at].clone()));
     next
 }

@@ -1,5 +1,6 @@
 //! How figures of a sweep depend on the options whose values are numbers.
 
+use crate::sort::sort_by;
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
@@ -42,7 +43,7 @@ fn swept_numbers(grid: &Grid) -> Vec<SweptNumber<'_>> {
     });
     let is_number = |values: &[String]| {
         let mut given: Vec<f64> = values.iter().filter_map(|value| number(value)).collect();
-        given.sort_by(f64::total_cmp);
+        sort_by(&mut given, f64::total_cmp);
         given.dedup();
         given.len() > 1
     };
@@ -138,7 +139,7 @@ fn lines(
             MeanAt { x: number(&values[*place]).unwrap_or(0.0), runs: runs.len(), mean: Interval { mean, half_width } }
         };
         let mut means: Vec<MeanAt> = found.range((line, 0)..(line + 1, 0)).map(mean).collect();
-        means.sort_by(|a, b| a.x.total_cmp(&b.x));
+        sort_by(&mut means, |a, b| a.x.total_cmp(&b.x));
         means
     };
     let line = |(at, (key, is_asked_for)): (usize, (LineKey, bool))| {

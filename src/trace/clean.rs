@@ -1,5 +1,6 @@
 //! Makes a workload from a log by rules. The records that each rule applies to are counted and reported.
 
+use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -272,7 +273,7 @@ impl<'a> Cleaner<'a> {
         // The sort is stable, so jobs with equal submit times keep the log's order. It is skipped if not needed, because it
         // allocates memory.
         if report.out_of_order > 0 {
-            jobs.sort_by_key(|job| job.submission.submit);
+            sort_by_key(&mut jobs, |job| job.submission.submit);
         }
         if !conditions.is_empty() {
             (report.never_eligible, report.missing_dependencies) = drop_never_eligible(&mut jobs, &conditions, &failed);

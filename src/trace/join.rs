@@ -1,5 +1,6 @@
 //! Joins SWF logs into one, on one clock and in order of submission.
 
+use crate::sort::sort_by_key;
 use rustc_hash::FxHashSet;
 
 use super::error::TraceError;
@@ -49,7 +50,7 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
     }
     if !all.records.is_sorted_by_key(|record| record.submit) {
         let mut order: Vec<usize> = (0..all.records.len()).collect();
-        order.sort_by_key(|&at| all.records[at].submit);
+        sort_by_key(&mut order, |&at| all.records[at].submit);
         let mut sorted = LogText::default();
         order.iter().for_each(|&at| sorted.push(lines.line(at)));
         all.records = order.iter().map(|&at| all.records[at]).collect();
@@ -58,7 +59,7 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
         let mut places = vec![0; order.len()];
         order.iter().zip(0..).for_each(|(&at, place)| places[at] = place);
         all.preceding.iter_mut().for_each(|preceding| preceding.record = places[preceding.record as usize]);
-        all.preceding.sort_unstable_by_key(|preceding| preceding.record);
+        sort_by_key(&mut all.preceding, |preceding| preceding.record);
     }
     all.requests = LogRequests::of_records(requests.all, requests.by_record);
     all.header = counted_header(&header, all.records.len());

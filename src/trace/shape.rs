@@ -1,5 +1,6 @@
 //! Shaping a workload: selecting a part of it, repeating it, or changing its submit times.
 
+use crate::sort::sort_by_key;
 use std::fmt;
 
 use rand::RngExt;
@@ -150,7 +151,7 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
         }
         // With feedback the order of the log stays.
         if workload.feedback.is_none() {
-            workload.jobs.sort_by_key(|job| job.submission.submit);
+            sort_by_key(&mut workload.jobs, |job| job.submission.submit);
         }
     }
     Ok(workload)

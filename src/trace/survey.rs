@@ -1,5 +1,6 @@
 //! A summary of a log.
 
+use crate::sort::sort_by_key;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clean::{Cleaning, clean, peak};
@@ -181,6 +182,6 @@ fn states(log: &Log) -> Vec<(String, u64)> {
         }
     }
     let mut states: Vec<_> = counts.into_iter().collect();
-    states.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    sort_by_key(&mut states, |(_, count)| std::cmp::Reverse(*count));
     states
 }

@@ -2,6 +2,7 @@
 
 use super::number;
 use super::workload::Workload;
+use crate::sort::sort_by;
 use crate::time::{DAY, FOREVER, HOUR, Seconds};
 
 /// A unit of the numbers in a column of times or durations.
@@ -114,7 +115,7 @@ impl UnitDoubt {
 fn likely_unit(mean: f64) -> TimeUnit {
     let distance = |unit: TimeUnit| (mean * unit.in_seconds() / HOUR as f64).ln().abs();
     let mut units = [TimeUnit::Seconds, TimeUnit::Minutes, TimeUnit::Hours, TimeUnit::Milliseconds];
-    units.sort_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    sort_by(&mut units, |&a, &b| distance(a).total_cmp(&distance(b)));
     units[0]
 }
 

@@ -1,5 +1,6 @@
 //! Ranges of waits: six classes (Kumar and Vadhiyar, Table 2), and the choice of two of them as the answer for a job.
 
+use crate::sort::sort_by;
 use crate::time::{HOUR, Seconds};
 
 /// The number of classes.
@@ -79,7 +80,7 @@ impl WaitClass {
     pub fn two_most_probable(self, probabilities: &PerClass) -> [WaitClass; 2] {
         let mut classes: Vec<WaitClass> = self.neighbourhood().collect();
         let rank = |class: &WaitClass| (*class != self, class.0);
-        classes.sort_by(|a, b| {
+        sort_by(&mut classes, |a, b| {
             probabilities[b.index()].total_cmp(&probabilities[a.index()]).then_with(|| rank(a).cmp(&rank(b)))
         });
         [classes[0], classes[1]]

@@ -1,5 +1,6 @@
 //! When will jobs that wait now start? By simulations of the present queue, corrected by what happened to past jobs.
 
+use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::back_test::BackTest;
@@ -244,7 +245,7 @@ impl PastLog<'_> {
 fn known_starts(schedule: &SiteSchedule<'_>, arrived: usize, now: Time) -> Vec<JobId> {
     let mut starts: Vec<JobId> = (0..arrived as u32).map(JobId).collect();
     starts.retain(|id| schedule.starts[id.index()] <= now);
-    starts.sort_unstable_by_key(|id| (schedule.starts[id.index()], *id));
+    sort_by_key(&mut starts, |id| (schedule.starts[id.index()], *id));
     starts
 }
 

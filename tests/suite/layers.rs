@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The top-level modules ("rooms") by layer ("floor"), lowest first; modules of one layer do not use each other. (`files`,
-/// `request`, `time`, `text` and `similar` are below the other basic modules, which use them; `program` is above them.)
+/// `request`, `time`, `text`, `similar` and `sort` are below the other basic modules, which use them; `program` is above them.)
 const FLOORS: [&[&str]; 17] = [
-    &["files", "request", "time", "text", "similar"],
+    &["files", "request", "time", "text", "similar", "sort"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["program"],
     &["machine"],

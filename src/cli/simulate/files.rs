@@ -1,5 +1,6 @@
 //! The files that the main command writes in addition to the table.
 
+use crate::sort::sort_by_key;
 use std::io::Write;
 
 use super::groups::GroupPlan;
@@ -74,7 +75,7 @@ impl DetailFiles {
             } else {
                 // A log is in order of submission, which is there when a job joined the queue.
                 let mut jobs: Vec<JobMetrics> = jobs(0).collect();
-                jobs.sort_by_key(|job| job.eligible);
+                sort_by_key(&mut jobs, |job| job.eligible);
                 out.fill(|out| write(out, &mut jobs.into_iter()))?;
             }
         }

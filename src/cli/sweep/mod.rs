@@ -4,6 +4,7 @@ mod report;
 mod results;
 mod stored;
 
+use crate::sort::sort_by_key;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -271,7 +272,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
             given.push((places.next().unwrap_or(0), GridList::new(name, texts.cloned())));
         }
     }
-    given.sort_by_key(|(place, _)| *place);
+    sort_by_key(&mut given, |(place, _)| *place);
     let replications = args.replications.map(|number| GridList::new(REPLICATIONS, [number.to_string()]));
     for list in given.into_iter().map(|(_, list)| list).chain(replications) {
         match lists.iter_mut().find(|other| other.name == list.name) {

@@ -1,5 +1,6 @@
 //! The past of a site and its present queue on one clock.
 
+use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -95,7 +96,7 @@ pub fn add_to_history(history: &mut History, queue: &[QueuedJob<'_>], clock: &Qu
     });
     let open: Vec<(Job, Time)> = open.collect();
     let mut all: Vec<(Job, Time)> = workload.jobs.drain(..).zip(starts.drain(..)).chain(open).collect();
-    all.sort_by_key(|(job, _)| job.submission.submit);
+    sort_by_key(&mut all, |(job, _)| job.submission.submit);
     (workload.jobs, *starts) = all.into_iter().unzip();
 }
 

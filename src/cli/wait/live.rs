@@ -1,5 +1,6 @@
 //! When will jobs that wait now start? The present queue comes from a file, or from the log itself.
 
+use crate::sort::sort_by_key;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -169,8 +170,8 @@ pub fn answer_queue(
             (PresentStage::Waiting, Ok(request)) => waiting.push((job, submission, request)),
         }
     }
-    snapshot.running.sort_by_key(|job| std::cmp::Reverse(job.elapsed));
-    waiting.sort_by_key(|(_, submission, _)| submission.submit);
+    sort_by_key(&mut snapshot.running, |job| std::cmp::Reverse(job.elapsed));
+    sort_by_key(&mut waiting, |(_, submission, _)| submission.submit);
     let live = |job: &PresentJob, submission, place, reason| LiveJob {
         name: job.name.clone(),
         submission,

@@ -7,6 +7,7 @@ mod history;
 mod live;
 mod question;
 
+use crate::sort::sort_by_key;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
 
@@ -175,7 +176,7 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool
     if let Some(arrived) = record.arrived {
         // Jobs with conditions are in the order in which they joined the queue.
         let mut jobs: Vec<(Job, Time)> = arrived.into_iter().zip(starts).collect();
-        jobs.sort_by_key(|(job, _)| job.submission.submit);
+        sort_by_key(&mut jobs, |(job, _)| job.submission.submit);
         (workload.jobs, starts) = jobs.into_iter().unzip();
         workload.conditions = Default::default();
     }

@@ -6,6 +6,7 @@ mod nodes;
 mod partitions;
 mod unused;
 
+use crate::sort::sort_by;
 use std::path::Path;
 
 pub use lines::{ConfError, ConfLine, Place, lines_of};
@@ -153,7 +154,7 @@ fn note_parameters(lines: &[ConfLine], ignored: &mut Vec<Ignored>) {
         let matters = MATTERING.iter().any(|name| line.is(name));
         ignored.push(Ignored { place: line.place.clone(), name: line.name.clone(), matters });
     }
-    ignored.sort_by(|a, b| (&a.place.included, a.place.line).cmp(&(&b.place.included, b.place.line)));
+    sort_by(ignored, |a, b| (&a.place.included, a.place.line).cmp(&(&b.place.included, b.place.line)));
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! How jobs are grouped: by width, runtime, user, hour and so on.
 
+use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -357,8 +358,8 @@ impl Classes {
         let mut order: Vec<usize> = (0..classes.len()).collect();
         match by.is_by_name() {
             // Names with equal areas stay in the order of their first jobs.
-            true => order.sort_by_key(|&place| std::cmp::Reverse(areas[place])),
-            false => order.sort_by_key(|&place| classes[place]),
+            true => sort_by_key(&mut order, |&place| std::cmp::Reverse(areas[place])),
+            false => sort_by_key(&mut order, |&place| classes[place]),
         }
         let kept = top.filter(|_| by.is_by_name()).map_or(order.len(), |top| top.min(order.len()));
         let (kept, others) = order.split_at(kept);

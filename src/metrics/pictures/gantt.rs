@@ -1,5 +1,6 @@
 //! A window of a schedule: which jobs run when, on which processors or CPUs of nodes.
 
+use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::GanttNotes;
@@ -139,10 +140,10 @@ impl Gantt {
         let mut jobs: Vec<_> = running(workload, record, window).map(job).collect();
         let left_out = jobs.len().saturating_sub(MOST_JOBS);
         if left_out > 0 {
-            jobs.sort_by_key(|job| std::cmp::Reverse(job.procs));
+            sort_by_key(&mut jobs, |job| std::cmp::Reverse(job.procs));
             jobs.truncate(MOST_JOBS);
         }
-        jobs.sort_by_key(|job| (job.start, job.submit));
+        sort_by_key(&mut jobs, |job| (job.start, job.submit));
         let firsts = workload.shapes.as_ref().map_or(Vec::new(), |shapes| first_rows(shapes.cluster()));
         place(&mut jobs, &firsts);
         Gantt { jobs, left_out }
@@ -180,7 +181,7 @@ impl FreeRows {
 
     fn give(&mut self, rows: &[Range<u32>]) {
         self.0.extend(rows.iter().cloned());
-        self.0.sort_by_key(|range| range.start);
+        sort_by_key(&mut self.0, |range| range.start);
         self.0 = joined(&self.0);
     }
 }

@@ -1,5 +1,6 @@
 //! The nodes of a Gantt chart.
 
+use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::gantt::Gantt;
@@ -35,7 +36,7 @@ pub fn gantt_nodes(cluster: &Cluster, charts: &[&Gantt], window: &Range<Time>) -
         job.shares.iter().for_each(|share| used[share.node as usize] += ran * i128::from(share.what.cpus));
     }
     let mut places: Vec<usize> = (0..used.len()).collect();
-    places.sort_by_key(|&at| std::cmp::Reverse(used[at]));
+    sort_by_key(&mut places, |&at| std::cmp::Reverse(used[at]));
     places.truncate(MOST_NODES);
     places.sort_unstable();
     let firsts = first_rows(cluster);

@@ -3,6 +3,7 @@
 use crate::engine::{Observer, Preemption, Start};
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare};
+use crate::sort::sort_by_key;
 
 /// Observes what each job is given. On a pool it keeps nothing.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +14,7 @@ pub struct GrantObserver {
 impl GrantObserver {
     /// What each job was given, in order of the jobs.
     pub fn finish(mut self) -> NodeGrants {
-        self.given.sort_unstable_by_key(|(id, _)| *id);
+        sort_by_key(&mut self.given, |(id, _)| *id);
         NodeGrants { given: self.given }
     }
 }

@@ -1,5 +1,6 @@
 //! Assigns given estimates to jobs, so that each is at least the job's runtime (Tsafrir et al., section 11.2).
 
+use crate::sort::{sort_by, sort_by_key};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -15,11 +16,11 @@ use crate::time::Seconds;
 /// and is counted in `short`.
 pub fn assign_longest_first(runtimes: &[Seconds], mut estimates: Vec<Seconds>, rng: &mut ChaCha8Rng) -> Assignment {
     assert_eq!(runtimes.len(), estimates.len(), "an estimate for each job");
-    estimates.sort_unstable_by(|a, b| b.cmp(a));
+    sort_by(&mut estimates, |a, b| b.cmp(a));
     let largest = estimates.first().copied().unwrap_or(0);
     let mut order: Vec<usize> = (0..runtimes.len()).collect();
     // A stable sort, so that the assignment is the same on every platform.
-    order.sort_by_key(|&job| std::cmp::Reverse(runtimes[job]));
+    sort_by_key(&mut order, |&job| std::cmp::Reverse(runtimes[job]));
 
     let mut assignment = Assignment { estimates: vec![0; runtimes.len()], cut: 0, short: 0 };
     let (mut long_enough, mut next) = (Vec::new(), 0);

@@ -1,5 +1,6 @@
 //! The modes of a list of estimates: the distinct values with their numbers of jobs (Tsafrir et al., sections 3 to 9).
 
+use crate::sort::sort_by_key;
 use crate::time::Seconds;
 
 /// The number of most popular estimates in the head of a distribution; the rest is its tail (section 5 there).
@@ -38,7 +39,7 @@ impl Modes {
         let runs = estimates.chunk_by(|a, b| a == b);
         let mut by_popularity: Vec<_> = runs.map(|run| Mode { estimate: run[0], jobs: run.len() as u64 }).collect();
         // A stable sort: of equally popular estimates the shorter comes first.
-        by_popularity.sort_by_key(|mode| std::cmp::Reverse(mode.jobs));
+        sort_by_key(&mut by_popularity, |mode| std::cmp::Reverse(mode.jobs));
         Modes { by_popularity, jobs }
     }
 
@@ -51,7 +52,7 @@ impl Modes {
     /// The modes in ascending order of estimates. A mode's position, counted from 1, is its time rank.
     pub fn by_time(&self) -> Vec<Mode> {
         let mut modes = self.by_popularity.clone();
-        modes.sort_unstable_by_key(|mode| mode.estimate);
+        sort_by_key(&mut modes, |mode| mode.estimate);
         modes
     }
 

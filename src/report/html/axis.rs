@@ -1,6 +1,7 @@
 //! Axes with round ticks and their units.
 
 use super::svg::drawn_width;
+use crate::sort::sort_by;
 use crate::text::grouped;
 use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds};
 
@@ -75,7 +76,7 @@ impl ChartAxis {
                 [tick(-1.0, "-"), tick(1.0, "+")]
             });
             let mut ticks: Vec<Tick> = both.chain([Tick { value: 0.0, label: "0".to_string() }]).collect();
-            ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
+            sort_by(&mut ticks, |a, b| a.value.total_cmp(&b.value));
             ticks
         };
         ChartAxis::new(AxisScale::Signed(unit as f64), -most, most, (1..=3).map(set).collect())

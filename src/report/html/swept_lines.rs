@@ -8,6 +8,7 @@ use super::frame::Frame;
 use super::svg::Ink;
 use super::units::{ChartUnit, better_in_words, figure_in_words, upper};
 use crate::metrics::{Better, NumberLine, NumberLines, Shown};
+use crate::sort::sort_by;
 use crate::text::grouped;
 
 /// The most lines of a chart. The first colour is that of baselines, which a sweep has not.
@@ -58,7 +59,7 @@ pub fn left_out(kept: usize, all: usize, what: &str, others: &str) -> String {
 fn drawn_lines(chart: &NumberLines) -> Vec<&NumberLine> {
     let mut order: Vec<usize> = (0..chart.lines.len()).collect();
     let mean = |at: usize| chart.lines[at].mean();
-    order.sort_by(|&a, &b| match chart.column.better {
+    sort_by(&mut order, |&a, &b| match chart.column.better {
         Some(Better::Higher) => mean(b).total_cmp(&mean(a)),
         _ => mean(a).total_cmp(&mean(b)),
     });

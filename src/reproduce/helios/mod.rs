@@ -13,6 +13,7 @@ use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::engine::{Finished, RunRecord};
 use crate::experiment::Setting;
 use crate::parallel;
+use crate::sort::sort_by_key;
 use crate::stats::percentile;
 use crate::time::Seconds;
 use crate::trace::Workload;
@@ -143,7 +144,7 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
     figures.extend(log.correlations());
     // All figures of a table together, in the order in which the tables first come.
     let tables: Vec<String> = figures.iter().map(|figure| figure.table.clone()).collect();
-    figures.sort_by_key(|figure| tables.iter().position(|table| *table == figure.table));
+    sort_by_key(&mut figures, |figure| tables.iter().position(|table| *table == figure.table));
     Ok(figures)
 }
 

@@ -6,6 +6,7 @@ use crate::job::Job;
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, HPC2N, KTH, SDSC_BLUE, SDSC_SP2};
 use crate::reproduce::study::{Setup, StudyError};
+use crate::sort::sort_by;
 use crate::time::{MINUTE, Time};
 use crate::trace::Workload;
 use crate::wait::{EvaluationPlan, SiteSchedule, WaitFigures, WaitMethod, evaluate};
@@ -79,7 +80,7 @@ pub fn figures(setup: &Setup, progress: &dyn Fn(usize)) -> Result<Vec<Figure>, S
         progress(2 * at + 2);
     }
     // All figures of one table together.
-    figures.sort_by(|a, b| a.table.cmp(&b.table));
+    sort_by(&mut figures, |a, b| a.table.cmp(&b.table));
     Ok(figures)
 }
 

@@ -20,6 +20,7 @@ pub use text::{CONDITION_FIELDS, ConditionTexts, array_limit_in, log_seconds, se
 pub(in crate::trace) use dropped::drop_never_eligible;
 pub(in crate::trace) use links::RecordPlaces;
 
+use crate::sort::sort_by_key;
 use crate::time::Seconds;
 
 /// What a dependency waits for, by its name as an option of `sbatch`.
@@ -126,7 +127,7 @@ impl LogConditions {
     /// The conditions of these records. Empty ones are left out.
     pub fn new(mut by_record: Vec<(u32, Conditions)>, arrays: Vec<LimitedArray>, unknown: u64) -> LogConditions {
         by_record.retain(|(_, conditions)| !conditions.is_empty());
-        by_record.sort_unstable_by_key(|(record, _)| *record);
+        sort_by_key(&mut by_record, |(record, _)| *record);
         LogConditions { by_record, arrays, unknown }
     }
 

@@ -1,5 +1,6 @@
 //! Links that the log itself has: the preceding job and the think time of each job, fields 17 and 18 of SWF.
 
+use crate::sort::sort_by_key;
 use rustc_hash::FxHashMap;
 
 use super::{FeedbackModel, LogFeedback, groups_of_pairs};
@@ -41,7 +42,7 @@ impl FeedbackModel {
             let number = number_of[&group.preceding[0]];
             fields.extend(group.following.iter().map(|job| Preceding { record: job.record, number, think: job.delay }));
         }
-        fields.sort_unstable_by_key(|preceding| preceding.record);
+        sort_by_key(&mut fields, |preceding| preceding.record);
         match links_of_fields(&workload.jobs, &fields).groups == feedback.groups {
             true => Ok(fields),
             false => Err(TraceError::unusable(

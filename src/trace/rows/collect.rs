@@ -1,5 +1,6 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
+use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -424,7 +425,7 @@ impl<'a> Collector<'a> {
     fn number_records(&mut self) {
         let Log { records, header, requests, conditions, .. } = &mut self.log;
         if !records.is_sorted_by_key(|record| record.submit) {
-            records.sort_by_key(|record| record.submit);
+            sort_by_key(records, |record| record.submit);
         }
         header.push(b"; Version: 2.2");
         let has_dates = self.format.entry().has_dates;

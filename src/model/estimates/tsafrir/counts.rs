@@ -1,6 +1,7 @@
 //! Converts percentages to numbers of jobs with the correct sum.
 
 use crate::model::estimates::Mode;
+use crate::sort::{sort_by, sort_by_key};
 use crate::time::Seconds;
 
 /// An estimate and its percentage of the jobs.
@@ -26,7 +27,7 @@ pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
     }
     let mut others: Vec<&Bin> = bins.iter().filter(|bin| !bin.is_given && bin.percent > 0.0).collect();
     // A stable sort: equal bins keep their order.
-    others.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+    sort_by(&mut others, |a, b| b.percent.total_cmp(&a.percent));
     others.truncate(left as usize);
     if others.is_empty() {
         // The largest bin gets the rest, because there are no other bins.
@@ -38,7 +39,7 @@ pub fn of_jobs(bins: &[Bin], jobs: u64) -> Vec<Mode> {
     let shares = share_out(&others.iter().map(|bin| bin.percent).collect::<Vec<_>>(), left);
     modes.extend(others.iter().zip(shares).map(|(bin, jobs)| Mode { estimate: bin.time, jobs }));
     modes.retain(|mode| mode.jobs > 0);
-    modes.sort_unstable_by_key(|mode| mode.estimate);
+    sort_by_key(&mut modes, |mode| mode.estimate);
     modes
 }
 
@@ -56,7 +57,7 @@ fn share_out(weights: &[f64], all: u64) -> Vec<u64> {
     let exact: Vec<f64> = weights[..large].iter().map(|weight| weight / rest * left as f64).collect();
     let mut shares: Vec<u64> = exact.iter().map(|share| share.floor() as u64).collect();
     let mut order: Vec<usize> = (0..large).collect();
-    order.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
+    sort_by(&mut order, |&a, &b| exact[b].fract().total_cmp(&exact[a].fract()));
     // The fractions add up to less than one per share. If rounding errors change that, the first share gets the difference.
     let missing = left.saturating_sub(shares.iter().sum());
     order.iter().take(missing as usize).for_each(|&at| shares[at] += 1);

@@ -10,6 +10,7 @@ mod mapping;
 mod sizes;
 mod times;
 
+use crate::sort::sort_by_key;
 use rand::seq::SliceRandom;
 
 use super::assignment::assign_longest_first;
@@ -119,7 +120,7 @@ fn parse_pairs(text: &str) -> Result<Vec<PopularEstimate>, String> {
         let percent = number(percent, 0.0, 100.0)?.parse().expect("a number was checked");
         pairs.push(PopularEstimate { time: minutes(time)?, percent });
     }
-    pairs.sort_by_key(|pair| pair.time);
+    sort_by_key(&mut pairs, |pair| pair.time);
     match pairs.windows(2).find(|two| two[0].time == two[1].time) {
         Some(two) => Err(format!("{} is given twice", print_duration(two[0].time))),
         None => Ok(pairs),

@@ -1,6 +1,7 @@
 //! The sizes of modes by popularity rank: percentages of the jobs (Tsafrir et al., sections 8 and 9.4).
 
 use super::PopularEstimate;
+use crate::sort::sort_by;
 use crate::time::Seconds;
 
 /// The percentage of the jobs in the head.
@@ -53,7 +54,7 @@ impl HeadSizes {
 
         // Each given size replaces the closest one, the largest given size first.
         let mut pairs = pairs.to_vec();
-        pairs.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+        sort_by(&mut pairs, |a, b| b.percent.total_cmp(&a.percent));
         for pair in pairs {
             let distance = |size: &&mut Size| (size.percent - pair.percent).abs();
             let free = sizes.iter_mut().filter(|size| size.time.is_none());
@@ -73,7 +74,7 @@ impl HeadSizes {
 
         // The longest estimate has rank 1, unless its size is given: then its rank follows from its size.
         let first = usize::from(at_tmax.is_none());
-        sizes[first..].sort_by(|a, b| b.percent.total_cmp(&a.percent));
+        sort_by(&mut sizes[first..], |a, b| b.percent.total_cmp(&a.percent));
         HeadSizes { sizes }
     }
 

@@ -1,5 +1,6 @@
 //! The schedule of a window: processors or nodes against time, jobs as boxes.
 
+use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -75,7 +76,7 @@ impl<'a> Colors<'a> {
             *areas.entry(job.user).or_default() += i128::from(ran) * i128::from(job.procs);
         }
         let mut users: Vec<_> = areas.into_iter().collect();
-        users.sort_by_key(|(user, area)| (std::cmp::Reverse(*area), *user));
+        sort_by_key(&mut users, |(user, area)| (std::cmp::Reverse(*area), *user));
         let users = users.into_iter().take(COLORED_USERS).map(|(user, _)| user).collect();
         Colors { users, by: data.colors, names }
     }

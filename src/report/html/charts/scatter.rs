@@ -6,6 +6,7 @@ use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::{Inside, TALL, WIDTH};
 use crate::report::html::outside;
 use crate::report::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
+use crate::sort::sort_by_key;
 use crate::text::{counted, grouped};
 use crate::time::readable_duration;
 use crate::trace::NameKind;
@@ -37,7 +38,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
     let mut users: Vec<UserChange> = setting.users.against(base.users).collect();
     let all: i128 = users.iter().map(|user| user.area).sum();
     let (count, losers) = (users.len(), users.iter().filter(|user| user.loses).count());
-    users.sort_by_key(|user| (std::cmp::Reverse(user.area), user.user));
+    sort_by_key(&mut users, |user| (std::cmp::Reverse(user.area), user.user));
     users.truncate(MOST_USERS);
     let share = |user: &UserChange| user.area as f64 / all as f64;
     let gain = |user: &UserChange| user.base_wait_mean - user.wait_mean;

@@ -5,6 +5,7 @@
 //! record has it.
 
 use super::owners::Owners;
+use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
 /// How use becomes a factor.
@@ -124,7 +125,7 @@ impl FairShare {
         // An account without shares of its own is nobody's child: its children are those of the account above it.
         let is_child = |at: &usize| *at > 0 && (self.members[*at].has_shares || self.members[*at].is_user);
         self.children = (0..self.members.len()).filter(is_child).map(|at| at as u32).collect();
-        self.children.sort_by_key(|&at| self.members[at as usize].fair_parent);
+        sort_by_key(&mut self.children, |&at| self.members[at as usize].fair_parent);
         self.members.iter_mut().for_each(|member| member.children = (0, 0));
         let mut shares = vec![0.0; self.members.len()];
         for (place, &child) in self.children.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Which running jobs make way for a job of a partition with a higher PriorityTier (preempt/partition_prio).
 
+use crate::sort::sort_by_key;
 use rustc_hash::FxHashMap;
 
 use super::choice::{JobOnNodes, NodeTest};
@@ -200,7 +201,7 @@ impl SlurmNodes<'_> {
         let now = self.state.preemption.now;
         let is_candidate = |running: &&RunningJob| site.makes_way(running, partition, now);
         let mut candidates: Vec<RunningJob> = self.state.in_use.running.iter().filter(is_candidate).cloned().collect();
-        candidates.sort_by_key(|running| (site.tier(running.partition), running.grant.len(), running.id));
+        sort_by_key(&mut candidates, |running| (site.tier(running.partition), running.grant.len(), running.id));
         for orders in 0.. {
             let (last, grant) = self.leave_until_it_fits(job, partition, &open, counts, &candidates)?;
             let chosen = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
@@ -210,7 +211,7 @@ impl SlurmNodes<'_> {
             }
             candidates[..=last].rotate_right(1);
             let shared = |running: &RunningJob| running.grant.iter().filter(|share| chosen.has(share.node)).count();
-            candidates[1..=last].sort_by_key(|running| std::cmp::Reverse(shared(running)));
+            sort_by_key(&mut candidates[1..=last], |running| std::cmp::Reverse(shared(running)));
         }
         None
     }
