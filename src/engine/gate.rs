@@ -5,6 +5,7 @@
 //!
 //! If users react ([`Gate::with_feedback`]), jobs come to the gate when their users submit them, which may depend on ends.
 
+use crate::sort::sort_by_key;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -33,6 +34,9 @@ pub struct Gate {
     timers: BinaryHeap<Reverse<(Time, u32)>>,
     /// The jobs that join the queue at the present instant.
     released: Vec<(u32, Job)>,
+    /// The arrays of which a task may join the queue at the present instant. They are filled when all events of the instant are
+    /// known, so that the first task comes first, whatever it waited for.
+    to_fill: BTreeSet<u32>,
     /// The number of jobs at the gate.
     held: usize,
     /// The jobs in order of arrival, as their numbers in order of submission.
@@ -104,7 +108,7 @@ impl Gate {
         let delayed = all.map(|((job, later), at)| (at, later.submission.submit - job.submission.submit));
         let gated = delayed.filter(|(_, delay)| *delay > 0).map(|(job, delay)| GatedJob::delayed(job, delay));
         let links = Links { gated: gated.collect(), ..Links::default() };
-        eligible.sort_by_key(|job| job.submission.submit);
+        sort_by_key(&mut eligible, |job| job.submission.submit);
         Some((Gate::new(&links), eligible))
     }
 
@@ -136,6 +140,7 @@ impl Gate {
             groups: vec![SingletonGroup::default(); groups as usize],
             timers: BinaryHeap::new(),
             released: Vec::new(),
+            to_fill: BTreeSet::new(),
             held: 0,
             arrived: Vec::new(),
             requeued: BTreeSet::new(),
@@ -186,7 +191,7 @@ impl Gate {
             None => self.release(at),
             Some(tasks) => {
                 tasks.ready.insert(at as u32);
-                self.fill(array);
+                self.to_fill.insert(array);
             }
         }
     }
@@ -302,12 +307,15 @@ impl Gate {
         let array = self.links[at].array;
         if let Some(tasks) = self.arrays.get_mut(array as usize) {
             tasks.free += 1;
-            self.fill(array);
+            self.to_fill.insert(array);
         }
     }
 
     /// The jobs that join the queue now, in order of submission.
     pub(super) fn take_released(&mut self) -> Vec<(u32, Job)> {
+        for array in std::mem::take(&mut self.to_fill) {
+            self.fill(array);
+        }
         let mut released = std::mem::take(&mut self.released);
         released.sort_unstable_by_key(|(id, _)| *id);
         released
@@ -315,7 +323,11 @@ impl Gate {
 
     /// Whether jobs are to join the queue at the present instant.
     pub(super) fn has_released(&self) -> bool {
-        !self.released.is_empty()
+        let may_fill = |array: &u32| {
+            let tasks = &self.arrays[*array as usize];
+            tasks.free > 0 && !tasks.ready.is_empty()
+        };
+        !self.released.is_empty() || self.to_fill.iter().any(may_fill)
     }
 
     /// When the next job's time comes, or the next job is submitted by a user who reacts.
