@@ -194,6 +194,7 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the submit time is in the past or before that of the job submitted last, or if the job is wider than the machine
     /// and the policy does not oversubscribe.
+    #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
         let Machine { capacity, .. } = &self.machine;
@@ -253,6 +254,7 @@ impl<O: Observer> Simulation<O> {
     ///
     /// # Errors
     /// If the policy or the predictor breaks its contract.
+    #[inline]
     pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
         loop {
             let next = self.next_time();
