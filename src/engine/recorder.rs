@@ -135,16 +135,19 @@ impl Recorder {
     }
 
     /// A job was submitted.
+    #[inline]
     pub fn add_job(&mut self) {
         self.outcomes.push(Outcome::UNKNOWN);
     }
 
     /// The number of predictions kept so far.
+    #[inline]
     pub fn history_len(&self) -> usize {
         self.history.as_ref().map_or(0, Vec::len)
     }
 
     /// Sorts the predictions of one event, which begin at index `from`: the job's own first, then the others by `arrival`.
+    #[inline]
     pub fn order_history(&mut self, from: usize, arrival: impl Fn(JobId) -> JobId) {
         if let Some(history) = &mut self.history {
             history[from..].sort_by_key(|made| (made.job != made.cause, arrival(made.job)));
@@ -160,7 +163,9 @@ impl Recorder {
     }
 }
 
+// Always inlined, because every event comes here: the event is then not written to memory.
 impl Observer for Recorder {
+    #[inline(always)]
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         let draft = OutcomeDraft { outcome: Outcome::UNKNOWN, since: arrival.time, ai_seconds: 0, ai_carried: 0 };
         match self.drafts.get_mut(arrival.job.place) {
@@ -169,6 +174,7 @@ impl Observer for Recorder {
         }
     }
 
+    #[inline(always)]
     fn on_prediction(&mut self, change: &PredictionChange) {
         let PredictionChange { place, made, old, runtime } = *change;
         if let Some(history) = &mut self.history {
@@ -184,6 +190,7 @@ impl Observer for Recorder {
         }
     }
 
+    #[inline(always)]
     fn on_start(&mut self, start: &Start<'_>) {
         let outcome = &mut self.drafts[start.job.place].outcome;
         outcome.start = Some(start.time).into();
@@ -209,6 +216,7 @@ impl Observer for Recorder {
         }
     }
 
+    #[inline(always)]
     fn on_end(&mut self, end: &End<'_>) {
         let draft = &mut self.drafts[end.job.place];
         draft.add_accuracy(end.prediction, end.runtime, end.time);
@@ -235,6 +243,7 @@ fn float_of(sum: i128) -> f64 {
 
 impl OutcomeDraft {
     /// Adds the accuracy of a prediction that was in force from `since` to `now`.
+    #[inline]
     fn add_accuracy(&mut self, prediction: Seconds, runtime: Seconds, now: Time) {
         let held = now - std::mem::replace(&mut self.since, now);
         if held == 0 {

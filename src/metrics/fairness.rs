@@ -110,6 +110,7 @@ impl Losers {
 
 impl Users {
     /// Adds a job with its wait and its bounded slowdown.
+    #[inline]
     pub(super) fn add(&mut self, job: &Job, wait: Seconds, bsld: f64) {
         let user = job.submission.user;
         if self.sums.get(self.last).is_none_or(|last| last.user != user) {
@@ -157,22 +158,25 @@ impl UserSums {
 /// The mean wait of the widest jobs that together make 1% of the area. Of jobs of one width the first ones are taken.
 /// `waits` are those of `jobs`. NaN without jobs.
 pub(super) fn wait_of_widest(jobs: &[Job], waits: &[f64]) -> f64 {
-    let (mut by_width, mut all) = (FxHashMap::<u32, i128>::default(), 0);
+    let all: i128 = jobs.iter().map(area).sum();
+    // The areas of the widest of the jobs so far, by width, and their sum. Most jobs are narrower and are not counted.
+    let (mut by_width, mut taken, mut narrowest) = (BTreeMap::<u32, i128>::new(), 0, 0);
     for job in jobs {
-        *by_width.entry(job.submission.procs).or_default() += area(job);
-        all += area(job);
-    }
-    let mut widths: Vec<_> = by_width.into_iter().collect();
-    widths.sort_unstable_by_key(|(width, _)| std::cmp::Reverse(*width));
-    // The narrowest of these jobs, and the area of all wider ones.
-    let (mut narrowest, mut taken) = (0, 0);
-    for (width, area) in widths {
-        narrowest = width;
-        if (taken + area) * 100 >= all {
-            break;
+        if job.submission.procs < narrowest {
+            continue;
         }
-        taken += area;
+        *by_width.entry(job.submission.procs).or_default() += area(job);
+        taken += area(job);
+        while let Some(narrow) = by_width.first_entry().filter(|_| taken * 100 >= all) {
+            narrowest = *narrow.key();
+            if (taken - narrow.get()) * 100 < all {
+                break;
+            }
+            taken -= narrow.remove();
+        }
     }
+    // The area of all jobs that are wider than the narrowest of these.
+    taken -= by_width.get(&narrowest).unwrap_or(&0);
     let (mut sum, mut count) = (0.0, 0);
     for (job, wait) in jobs.iter().zip(waits) {
         let width = job.submission.procs;

@@ -186,6 +186,7 @@ impl Board {
     /// Predicts that the job's runtime will be `prediction` seconds in total. The job must be in the system, and the
     /// prediction must be at least one second and more than the job has already run; otherwise the engine stops with an
     /// error. A prediction above [`FOREVER`] is replaced by [`FOREVER`].
+    #[inline(always)]
     pub fn predict(&mut self, id: JobId, prediction: Seconds) {
         let Some(place) = self.place(id) else {
             return self.report_invalid(id, prediction, InvalidReason::NotInTheSystem);
@@ -223,6 +224,7 @@ impl Board {
     }
 
     /// As [`Board::predict`], but has no effect on a job that has already run that long: the rule of propagation.
+    #[inline]
     pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
         // When one prediction is propagated to many jobs, many of them already have it.
         let is_left_alone = |entry: &Entry| {
@@ -321,6 +323,7 @@ impl BoardKeeper {
     }
 
     /// Adds a waiting job with what the log says of it.
+    #[inline(always)]
     pub fn arrive_from_log(&mut self, job: Submission, in_log: InLog) -> JobId {
         let board = &mut self.board;
         let id = JobId(board.places.len() as u32);
@@ -362,6 +365,7 @@ impl BoardKeeper {
     ///
     /// # Panics
     /// If the job has never arrived.
+    #[inline]
     pub fn forget(&mut self, id: JobId) {
         let board = &mut self.board;
         board.vacant.push(std::mem::replace(&mut board.places[id.index()], NOWHERE));

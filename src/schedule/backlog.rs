@@ -80,6 +80,12 @@ impl<I: Index> Backlog<I> {
     /// Adds the newcomers.
     #[inline]
     pub fn begin_pass(&mut self, view: &View<'_>) {
+        if self.line.is_kept_sorted() | self.is_deep | (view.waiting.len() >= DEEP) {
+            self.add_newcomers(view);
+        }
+    }
+
+    fn add_newcomers(&mut self, view: &View<'_>) {
         let waiting = view.waiting;
         let newcomers = || waiting.places_after(self.seen).iter().filter_map(QueuePlace::job);
         if self.line.is_kept_sorted() {
@@ -103,7 +109,7 @@ impl<I: Index> Backlog<I> {
         if self.line.is_kept_sorted() {
             starts.iter().for_each(|&id| self.line.remove(id));
         }
-        self.seen = view.waiting.iter().next_back().map(|job| job.id).or(self.seen);
+        self.seen = view.waiting.last().map(|job| job.id).or(self.seen);
         self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
     }
 

@@ -86,9 +86,24 @@ impl Easy {
         }
     }
 
-    /// Scans a part of the queue. The result for a job is hard to predict for the processor, and a mispredicted branch is the
-    /// largest cost here. Hence there is no branch per job, only one per candidate.
+    /// Scans a part of the queue, unless all its jobs are too wide.
+    #[inline]
     fn scan(
+        &mut self,
+        view: &View<'_>,
+        head: &Waiting,
+        part: &[QueuePlace],
+        capacity: Capacity,
+        starts: &mut Vec<JobId>,
+    ) {
+        if any_is_narrow_enough(part, &capacity) {
+            self.backfill(view, head, part, capacity, starts);
+        }
+    }
+
+    /// Backfills jobs of a part of the queue. The result for a job is hard to predict for the processor, and a mispredicted branch is the
+    /// largest cost here. Hence there is no branch per job, only one per candidate.
+    fn backfill(
         &mut self,
         view: &View<'_>,
         head: &Waiting,
@@ -96,9 +111,6 @@ impl Easy {
         mut capacity: Capacity,
         starts: &mut Vec<JobId>,
     ) {
-        if !any_is_narrow_enough(part, &capacity) {
-            return;
-        }
         let is_protected = self.is_protected(head, view.now);
         let is_deep = self.backlog.is_deep();
         let Easy { rules, shadow, backlog, candidates, started, .. } = self;
@@ -109,7 +121,9 @@ impl Easy {
         for places in part.chunks(u64::BITS as usize) {
             let mut held = places.iter().rev().fold(0u64, |held, place| held << 1 | u64::from(place.fits(&room)));
             while held > 0 {
-                candidates.extend(places[held.trailing_zeros() as usize].job());
+                if let Some(job) = places[held.trailing_zeros() as usize].job() {
+                    candidates.push(*job);
+                }
                 held &= held - 1;
             }
         }

@@ -16,6 +16,7 @@ use crate::time::Seconds;
 /// The order of the queue, kept from pass to pass where that is possible.
 pub(super) struct QueueOrder {
     order: Order,
+    is_kept_sorted: bool,
     /// Jobs that have waited this long come first, in order of arrival.
     starve: Option<Seconds>,
     /// The waiting jobs, unless the order is that of arrival or depends on waits.
@@ -37,7 +38,8 @@ struct GivenOrder {
 impl QueueOrder {
     pub fn new(order: Order, starve: Option<Seconds>) -> QueueOrder {
         let (sorted, ranks, heap) = (BTreeMap::new(), FxHashMap::default(), BinaryHeap::new());
-        QueueOrder { order, starve, sorted, ranks, heap, given: None }
+        let is_kept_sorted = order != Order::Arrival && !order.depends_on_waits();
+        QueueOrder { order, is_kept_sorted, starve, sorted, ranks, heap, given: None }
     }
 
     /// From now on these jobs come first. Each is named once.
@@ -56,7 +58,7 @@ impl QueueOrder {
 
     /// Whether the waiting jobs are kept in the order of the queue.
     pub fn is_kept_sorted(&self) -> bool {
-        self.order != Order::Arrival && !self.order.depends_on_waits()
+        self.is_kept_sorted
     }
 
     /// A job arrives, or its prediction changes.

@@ -79,6 +79,11 @@ impl Queue {
         self.places.get(self.first).map(|place| &place.0)
     }
 
+    /// The job that arrived last. None if no job waits.
+    pub(super) fn last(&self) -> Option<&Waiting> {
+        self.places.last().map(|place| &place.0)
+    }
+
     /// The jobs in order of arrival.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Waiting> + Clone {
         self.places[self.first..].iter().filter_map(QueuePlace::job)
@@ -164,6 +169,7 @@ impl Queue {
         Some(job)
     }
 
+    #[inline]
     fn place(&self, id: JobId) -> Option<usize> {
         // Most calls are for the job that has just arrived or for the head.
         let last = self.places.len().checked_sub(1)?;
@@ -213,7 +219,7 @@ mod tests {
                 plain[at].prediction = i64::from(step);
                 assert_eq!(queue.predict(plain[at].id, i64::from(step), 0), Some(&plain[at]));
             }
-            assert_eq!((queue.len(), queue.first()), (plain.len(), plain.first()));
+            assert_eq!((queue.len(), queue.first(), queue.last()), (plain.len(), plain.first(), plain.last()));
             if step % 97 == 0 {
                 assert!(queue.iter().eq(&plain) && queue.iter().rev().eq(plain.iter().rev()));
                 let after = |id| queue.places_after(id).iter().filter_map(QueuePlace::job);

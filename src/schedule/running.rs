@@ -125,6 +125,7 @@ impl RunningJobs {
         self.remove_at(at, place)
     }
 
+    #[inline]
     fn remove_at(&mut self, at: usize, place: usize) -> Running {
         self.count -= 1;
         let RunningBlock { jobs, procs } = &mut self.blocks[at];
@@ -211,6 +212,7 @@ impl RunningJobs {
         }
     }
 
+    #[inline]
     fn place(&self, wanted: Key) -> (usize, usize) {
         let block = self.block_of(wanted);
         let place = block.map(|at| (at, lower_bound(&self.blocks[at].jobs, wanted)));
@@ -219,14 +221,10 @@ impl RunningJobs {
     }
 }
 
-/// The number of jobs before `wanted`. It first compares only the ends, because few ends are equal. It counts, first in
-/// chunks and then one by one. For a block this is faster than a binary search, in which each step depends on the last.
+/// The number of jobs before `wanted`. It first compares only the ends, because few ends are equal.
+#[inline]
 fn lower_bound(jobs: &[Running], wanted: Key) -> usize {
-    const TOGETHER: usize = 16;
-    let count = |jobs: &[Running]| jobs.iter().filter(|job| job.end < wanted.0).count();
-    let (chunks, _) = jobs.as_chunks::<TOGETHER>();
-    let whole = TOGETHER * chunks.iter().filter(|chunk| chunk[TOGETHER - 1].end < wanted.0).count();
-    let from = whole + count(&jobs[whole..jobs.len().min(whole + TOGETHER)]);
+    let from = jobs.partition_point(|job| job.end < wanted.0);
     match jobs.get(from) {
         Some(job) if key(job) < wanted => from + jobs[from..].partition_point(|job| key(job) < wanted),
         _ => from,

@@ -100,13 +100,16 @@ pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotS
 /// The estimate of a job that has none: the largest of the log, or, if no job has one, the longest runtime rounded up to
 /// hours. Also returns whether it is the second.
 fn default_estimate(records: &[Record], field: ProcsField) -> (Seconds, bool) {
-    let sane = || records.iter().filter(|record| sane_procs(record, field).is_ok());
-    match sane().map(|record| record.estimate).max() {
-        Some(estimate) if estimate > 0 => (estimate, false),
-        _ => {
-            let longest = sane().map(|record| record.runtime).max().unwrap_or(0).max(1);
-            ((longest + HOUR - 1) / HOUR * HOUR, true)
-        }
+    // Few records are above all before them, so few are examined.
+    let largest = |least: Seconds, value: fn(&Record) -> Seconds| {
+        records.iter().fold(least, |largest, record| match value(record) {
+            value if value > largest && sane_procs(record, field).is_ok() => value,
+            _ => largest,
+        })
+    };
+    match largest(0, |record| record.estimate) {
+        0 => ((largest(1, |record| record.runtime) + HOUR - 1) / HOUR * HOUR, true),
+        estimate => (estimate, false),
     }
 }
 

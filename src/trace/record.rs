@@ -83,8 +83,8 @@ fn field_value(field: usize, text: &[u8]) -> Result<i64, NumberError> {
 /// The longest line that [`parse_quickly`] can read, in bytes. Lines of archive logs have about 90 bytes, at most 97.
 const QUICK_LINE: usize = 111;
 
-/// The bytes in which [`parse_quickly`] finds the next field: it begins within 64 bytes, and has a sign and up to 8 digits.
-const NEAR: usize = 64 + 1 + number::MOST_DIGITS;
+/// The bytes in which [`parse_quickly`] finds the next field: it begins within 64 bytes, and has up to 8 digits.
+const NEAR: usize = 64 + number::MOST_DIGITS;
 
 /// The bytes that [`parse_quickly`] reads, of the line and after it.
 pub const QUICK_WINDOW: usize = QUICK_LINE + 1 + NEAR;
@@ -104,17 +104,14 @@ fn parse_window(window: &[u8; QUICK_WINDOW], length: usize, fields: &mut Fields)
     let mut places = Places::new(window, length);
     for (at, value) in fields.iter_mut().enumerate() {
         let (near, from, to) = places.next()?;
-        // Half of the fields of a line are unknown, mostly the same ones in every line.
-        if to - from == 2 && near[from..].starts_with(b"-1") {
+        let text = *near[from..].first_chunk()?;
+        // Half of the fields of a line are unknown, mostly the same ones in every line. Other negative numbers are rare.
+        if to - from == 2 && text[..2] == *b"-1" {
             *value = -1;
             continue;
         }
-        let negative = near[from] == b'-';
-        let first_digit = from + usize::from(negative);
-        let digits = *near[first_digit..].first_chunk()?;
-        *value = match number::parse_digits(digits, to - first_digit) {
-            Some(magnitude) if negative => -(magnitude as i64),
-            Some(magnitude) => magnitude as i64,
+        *value = match number::parse_digits(text, to - from) {
+            Some(number) => number as i64,
             None => field_value(at + 1, &near[from..to]).ok()?,
         };
     }

@@ -11,6 +11,14 @@ use crate::time::Time;
 impl<O: Observer> Simulation<O> {
     /// Handles the missed deadlines of the present instant: step 2 in the order of events.
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
+        if self.deadlines.next() <= self.now() {
+            self.miss_due_deadlines()?;
+        }
+        self.drop_stale_deadlines();
+        Ok(())
+    }
+
+    fn miss_due_deadlines(&mut self) -> Result<(), EngineError> {
         let mut late = std::mem::take(&mut self.late);
         late.clear();
         while let Some(due) = self.deadlines.pop_until(self.now()) {
@@ -39,7 +47,6 @@ impl<O: Observer> Simulation<O> {
             }
         }
         self.late = late;
-        self.drop_stale_deadlines();
         Ok(())
     }
 

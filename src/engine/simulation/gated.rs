@@ -25,7 +25,7 @@ impl<O: Observer> Simulation<O> {
                 gate.arrive(id, now);
             }
             self.tell_recorded_wait(id, &job);
-            self.arrive(Job { submission: Submission { submit: now, ..job.submission }, ..job })?;
+            self.arrive(&Job { submission: Submission { submit: now, ..job.submission }, ..job })?;
         }
         Ok(())
     }

@@ -194,6 +194,7 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the submit time is in the past or before that of the job submitted last, or if the job is wider than the machine
     /// and the policy does not oversubscribe.
+    #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
         let Machine { capacity, .. } = &self.machine;
@@ -253,8 +254,13 @@ impl<O: Observer> Simulation<O> {
     ///
     /// # Errors
     /// If the policy or the predictor breaks its contract.
+    #[inline]
     pub fn advance_to(&mut self, time: Time) -> Result<(), EngineError> {
-        while let Some(next) = self.next_event().filter(|&next| next <= time) {
+        loop {
+            let next = self.next_time();
+            if next > time || next == NEVER {
+                break;
+            }
             self.settle(next)?;
             self.pass()?;
         }
@@ -293,19 +299,21 @@ impl<O: Observer> Simulation<O> {
 
     /// The instant of the next event; the present one if a pass is due. None if no events are left.
     pub fn next_event(&self) -> Option<Time> {
+        Some(self.next_time()).filter(|&next| next != NEVER)
+    }
+
+    /// [`Simulation::next_event`], or [`NEVER`].
+    fn next_time(&self) -> Time {
         let now = self.now();
         if self.pass_due {
-            return Some(now);
+            return now;
         }
         let mut arrival = self.upcoming.front().map_or(NEVER, |job| job.submission.submit);
         if let Some(gate) = &self.gate {
             arrival = if gate.has_released() { now } else { arrival.min(gate.next_time().unwrap_or(NEVER)) };
         }
-        let mut next = arrival.min(self.ends.next()).min(self.deadlines.next());
-        if self.wakes_at > now {
-            next = next.min(self.wakes_at);
-        }
-        (next != NEVER).then_some(next)
+        let wake = if self.wakes_at > now { self.wakes_at } else { NEVER };
+        arrival.min(self.ends.next()).min(self.deadlines.next()).min(wake)
     }
 
     /// Moves the clock to `time`, which is at most [`Simulation::next_event`], and handles the terminations, missed
@@ -327,14 +335,18 @@ impl<O: Observer> Simulation<O> {
         if self.gate.is_some() {
             self.arrive_through_gate()?;
         }
-        while let Some(&job) = self.upcoming.front()
+        while let Some(job) = self.upcoming.front()
             && job.submission.submit <= time
         {
+            let job = *job;
             self.upcoming.pop_front();
-            self.arrive(job)?;
+            self.arrive(&job)?;
         }
-        self.update_wakeup();
-        self.pass_due |= self.wakes_at <= time;
+        // A pass updates it too.
+        if !self.pass_due {
+            self.update_wakeup();
+            self.pass_due = self.wakes_at <= time;
+        }
         Ok(())
     }
 
@@ -348,27 +360,27 @@ impl<O: Observer> Simulation<O> {
             return Ok(&self.started);
         }
         self.apply_predictions();
-        let mut started = std::mem::take(&mut self.started);
-        self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut started);
+        self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut self.started);
         if self.is_outside {
-            self.check_outside(started.is_empty())?;
+            self.check_outside()?;
         }
         if self.preempts {
             self.stop_jobs()?;
         }
-        for &id in &started {
-            self.start(id)?;
+        for at in 0..self.started.len() {
+            self.start(self.started[at])?;
         }
         self.machine.only_arrivals = true;
-        for &id in &started {
+        for at in 0..self.started.len() {
+            let id = self.started[at];
             self.predictor.value.on_start(id, self.board.board_mut());
             self.absorb(Event::Start, id)?;
         }
         // A job is backfilled if one that arrived earlier still waits.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
-        for &id in &started {
+        for &id in &self.started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
-            let place = self.place(id);
+            let place = in_system(&self.board, id);
             let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
@@ -380,7 +392,6 @@ impl<O: Observer> Simulation<O> {
         }
         self.report_reservations();
         self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
-        self.started = started;
         self.pass_starts_to_gate();
         self.update_wakeup();
         Ok(&self.started)
@@ -429,16 +440,16 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
-    fn arrive(&mut self, job: Job) -> Result<(), EngineError> {
-        let Job { submission, runtime, number, request, .. } = job;
-        let id = self.board.arrive_from_log(submission, InLog { number, request });
+    fn arrive(&mut self, job: &Job) -> Result<(), EngineError> {
+        let &Job { ref submission, runtime, number, request, .. } = job;
+        let id = self.board.arrive_from_log(*submission, InLog { number, request });
         let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,
             None => self.hidden.push(hidden),
         }
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
-        self.observers.on_arrival(&Arrival { time, job, submission: &submission });
+        self.observers.on_arrival(&Arrival { time, job, submission });
         self.machine.enqueue(id, submission.procs, request);
         if self.is_outside
             && let Some(outside) = self.policy.value.as_outside()
@@ -446,7 +457,7 @@ impl<O: Observer> Simulation<O> {
             outside.on_job(id, InLog { number, request });
             self.idle_passes = 0;
         }
-        self.policy.value.on_arrival(id, &submission);
+        self.policy.value.on_arrival(id, submission);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
             None => self.predictor.value.on_arrival(id, self.board.board_mut()),
@@ -478,12 +489,12 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn place(&self, id: JobId) -> usize {
-        self.board.place(id).expect("a job in the system")
+        in_system(&self.board, id)
     }
 
     /// The error of a policy outside of this process, if it has failed in a pass. Counts the passes without an effect.
-    fn check_outside(&mut self, starts_nothing: bool) -> Result<(), EngineError> {
-        let is_idle = starts_nothing && self.ends.next() == NEVER;
+    fn check_outside(&mut self) -> Result<(), EngineError> {
+        let is_idle = self.started.is_empty() && self.ends.next() == NEVER;
         self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
         match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
             None => Ok(()),
@@ -508,6 +519,12 @@ impl<O: Observer> Simulation<O> {
     fn number(&self, id: JobId) -> i64 {
         self.board.place(id).map_or(-1, |_| self.board.board().number(id))
     }
+}
+
+/// The place of a job in the system.
+#[inline]
+fn in_system(board: &BoardKeeper, id: JobId) -> usize {
+    board.place(id).expect("a job in the system")
 }
 
 /// A job as observers know it: by its number in order of submission.

@@ -42,6 +42,7 @@ pub struct TypeGroup {
 
 impl TypeGroup {
     /// The indexes of the jobs whose ids are in this range.
+    #[inline]
     pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
         // Usually the range contains all jobs.
         let from =
@@ -64,6 +65,7 @@ const NOWHERE: u32 = u32::MAX;
 
 impl ActiveJobs {
     /// The jobs of a user.
+    #[inline]
     pub fn of(&mut self, user: usize) -> &mut UserJobs {
         if self.users.len() <= user {
             self.users.resize_with(user + 1, UserJobs::default);
@@ -72,6 +74,7 @@ impl ActiveJobs {
     }
 
     /// Adds a job that arrives and has this prediction.
+    #[inline]
     pub fn arrive(&mut self, id: JobId, user: usize, job_type: JobType, prediction: Seconds) {
         while self.place.len() <= job_type.index() {
             push_tightly(&mut self.place, NOWHERE);
@@ -95,6 +98,7 @@ impl ActiveJobs {
     }
 
     /// Removes a job that ends or is withdrawn. Returns its state if it was late.
+    #[inline]
     pub fn end(&mut self, id: JobId, user: usize, job_type: JobType) -> Option<LateState> {
         let late = self.users[user].late.end(id);
         if late.is_none() {

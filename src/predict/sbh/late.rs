@@ -129,6 +129,7 @@ impl Late {
     }
 
     /// Removes a job that ends. Returns its state if it was late.
+    #[inline]
     pub fn end(&mut self, id: JobId) -> Option<LateState> {
         let at = self.find(id)?;
         let state = self.set_aside(at);

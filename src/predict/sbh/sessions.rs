@@ -91,6 +91,7 @@ impl Sessions {
     }
 
     /// A job arrives: it joins its user's current session, or opens a new one.
+    #[inline]
     pub fn arrive(&mut self, job: &Submission, now: Time) -> JobType {
         let job_type = self.types.type_of(job);
         while self.users.len() < self.types.count_users() {
@@ -126,6 +127,7 @@ impl Sessions {
     }
 
     /// A job has ended and matches with its runtime from now on. `late` is its match until now, if it was late.
+    #[inline]
     pub fn end(&mut self, job_type: JobType, late: Option<Match>, runtime: Seconds, now: Time) {
         let user = &mut self.users[self.types.user(job_type)];
         user.live -= 1;
