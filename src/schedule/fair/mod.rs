@@ -4,9 +4,7 @@
 mod accounts;
 mod job;
 mod late;
-mod nodes;
 mod policy;
-mod pool;
 mod precedence;
 mod schedule;
 mod virtual_machine;
@@ -21,9 +19,7 @@ use super::rules::{PLACEMENT, Rules};
 use crate::machine::{Placement, Shapes};
 use crate::spec::{Form, Key, Kind, Spec};
 
-use nodes::NodePass;
 use policy::Fair;
-use pool::PoolPass;
 use precedence::FairRules;
 
 const SHARE: Kind = Kind::Real { what: "a number of at least 0", fits: |share| share >= 0.0 };
@@ -74,12 +70,12 @@ impl FairRules {
 /// The policy of a spec, on a pool of processors.
 pub(super) fn on_pool(spec: &Spec) -> Box<dyn Policy> {
     let rules = FairRules::of(spec);
-    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), PoolPass::new(&rules)))
+    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), Easy::of_rules(&rules.backfilling())))
 }
 
 /// The policy of a spec, on nodes. The virtual schedule has the same machine.
 pub(super) fn on_nodes(spec: &Spec, shapes: &Arc<Shapes>, placement: Placement) -> Box<dyn Policy> {
     let rules = FairRules::of(spec);
-    let easy = OnNodes::backfilling(&Rules::default(), shapes, placement);
-    Box::new(Fair::new(&rules, Box::new(easy), NodePass::new(&rules, shapes, placement)))
+    let easy = |rules: &Rules| OnNodes::backfilling(rules, shapes, placement);
+    Box::new(Fair::new(&rules, Box::new(easy(&Rules::default())), easy(&rules.backfilling())))
 }

@@ -2,7 +2,6 @@
 //! partition.
 
 mod bounds;
-mod guide;
 mod plan;
 mod pool;
 mod rooms;
@@ -10,8 +9,9 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
+use super::guide::{Guide, Guided, Precedence};
 use super::order::Order;
-use super::policy::{Facts, Policy, View};
+use super::policy::{Facts, InGivenOrder, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
@@ -19,8 +19,6 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-pub(super) use guide::Guide;
-use guide::Precedence;
 use plan::{Asked, Granted, NodePlan};
 pub use pool::PlacedPool;
 
@@ -78,11 +76,6 @@ impl OnNodes {
         OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes, placement)
     }
 
-    /// From now on these jobs are the first of the queue.
-    pub(in crate::schedule) fn give_order(&mut self, jobs: impl Iterator<Item = JobId>) {
-        self.backlog.line.give(jobs);
-    }
-
     fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
         let (plan, queue) = (NodePlan::new(placement), Vec::new());
         OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, queue }
@@ -108,20 +101,6 @@ impl OnNodes {
                 }
             }
         }
-    }
-
-    /// Backfilling by these rules. `guide` decides where they leave something open.
-    pub(super) fn backfill(&mut self, rules: &Rules, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-            let mut queue = self.queued(view, nodes);
-            self.start_first(&mut queue, guide, view, nodes, starts);
-            self.backfill_queue(&queue, rules, guide, view, nodes, starts);
-            self.queue = queue;
-        }
-        self.backlog.end_pass(view, starts);
     }
 
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
@@ -153,12 +132,12 @@ impl OnNodes {
     fn backfill_queue(
         &mut self,
         queue: &[Queued],
-        rules: &Rules,
         guide: &impl Guide,
         view: &View<'_>,
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) {
+        let rules = self.rules.unwrap_or_default();
         let mut reserved = Reserved::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
@@ -245,8 +224,29 @@ impl OnNodes {
     }
 }
 
+impl Guided for OnNodes {
+    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let nodes = nodes_of(view);
+        self.backlog.begin_pass(view);
+        self.plan.begin(view.now, nodes);
+        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+            let mut queue = self.queued(view, nodes);
+            self.start_first(&mut queue, guide, view, nodes, starts);
+            self.backfill_queue(&queue, guide, view, nodes, starts);
+            self.queue = queue;
+        }
+        self.backlog.end_pass(view, starts);
+    }
+}
+
 fn nodes_of<'a>(view: &View<'a>) -> &'a Nodes {
     view.nodes.expect("the engine has the nodes of this policy")
+}
+
+impl InGivenOrder for OnNodes {
+    fn give_order(&mut self, jobs: Vec<JobId>) {
+        self.backlog.line.give(jobs);
+    }
 }
 
 impl Policy for OnNodes {
@@ -256,7 +256,7 @@ impl Policy for OnNodes {
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         if let Some(rules) = self.rules {
-            return self.backfill(&rules, &rules, view, starts);
+            return self.guided_pass(&rules, view, starts);
         }
         let nodes = nodes_of(view);
         self.backlog.begin_pass(view);
