@@ -8,18 +8,17 @@ use super::predictor::Predictor;
 use super::smith::category::{PointSums, data_point, unit, whole_seconds};
 use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
-use crate::spec::{Form, Key, Kind, Spec};
+use crate::spec::{Form, Key, Spec};
 use crate::time::Seconds;
 
 pub const FORM: Form = Form {
     name: "gibbons",
     about: "Gibbons' six templates: same user and program, same program, all jobs; by node range, else by regression",
-    keys: &[Key {
-        name: "data",
-        kind: Kind::Choice(&["act", "rel"]),
-        default: "act",
-        about: "what is stored: runtimes (act), or runtimes divided by estimates (rel)",
-    }],
+    keys: &[Key::choice(
+        "data",
+        &["act", "rel"],
+        "what is stored: runtimes (act), or runtimes divided by estimates (rel)",
+    )],
 };
 
 /// A mean of at least this number of runs is valid.

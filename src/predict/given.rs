@@ -19,12 +19,7 @@ pub const FORM: Form = Form {
     name: "given",
     about: "predictions from a table, by the jobs' numbers in the log: given:file=predictions.csv",
     keys: &[
-        Key {
-            name: "file",
-            kind: name_of("a table with a header"),
-            default: "",
-            about: "the table, plain, .gz or .zst; required",
-        },
+        Key::new("file", name_of("a table with a header"), "", "the table, plain, .gz or .zst; required"),
         Key { name: "id", kind: name_of("a column"), default: "job_id", about: "the column with the jobs' numbers" },
         Key {
             name: "prediction",
@@ -32,12 +27,11 @@ pub const FORM: Form = Form {
             default: "prediction",
             about: "the column with the predictions in seconds; those below 1 count as 1",
         },
-        Key {
-            name: "missing",
-            kind: Kind::Choice(&["estimate", "median"]),
-            default: "estimate",
-            about: "what a job gets that is not in the table: its estimate, or the median of the table",
-        },
+        Key::choice(
+            "missing",
+            &["estimate", "median"],
+            "what a job gets that is not in the table: its estimate, or the median of the table",
+        ),
     ],
 };
 

@@ -22,36 +22,32 @@ use crate::spec::{Form, Key, Kind, Spec};
 use policy::Fair;
 use precedence::FairRules;
 
-const SHARE: Kind = Kind::Real { what: "a number of at least 0", fits: |share| share >= 0.0 };
-
 pub const FORM: Form = Form {
     name: "fair",
     about: "backfills short jobs, but protects jobs that would have started by now in a virtual EASY: meant for kin",
     keys: &[
-        Key {
-            name: "accounts",
-            kind: Kind::Choice(&["off", "users"]),
-            default: "off",
-            about: "users: jobs are also protected, and tried early, whose users wait longer than in the virtual EASY",
-        },
+        Key::choice(
+            "accounts",
+            &["off", "users"],
+            "users: jobs are also protected, and tried early, whose users wait longer than in the virtual EASY",
+        ),
         Key {
             name: "wide",
-            kind: SHARE,
+            kind: Kind::AT_LEAST_0,
             default: "0.5",
             about: "jobs that need at least this share of the machine are tried first when jobs are backfilled",
         },
         Key {
             name: "urgent",
-            kind: SHARE,
+            kind: Kind::AT_LEAST_0,
             default: "0.75",
             about: "jobs that need at least this share start first when they fit, and are protected when they are next in the virtual EASY",
         },
-        Key {
-            name: "scan",
-            kind: Kind::Choice(&["buckets", "spf"]),
-            default: "buckets",
-            about: "the order in which the other jobs are tried: by classes of predictions, each four times as long, or by prediction",
-        },
+        Key::choice(
+            "scan",
+            &["buckets", "spf"],
+            "the order in which the other jobs are tried: by classes of predictions, each four times as long, or by prediction",
+        ),
         PLACEMENT,
     ],
 };

@@ -1,5 +1,6 @@
 //! One backfill pass: every job of the queue that does not start gets a reservation of processors.
 
+use super::nodes::SlurmParameters;
 use super::processors::{ProcessorSet, Share};
 use super::releases::{Grouping, Release, Releases};
 use super::space::Space;
@@ -58,11 +59,11 @@ impl<'a> Backfill<'a> {
     /// A pass at `now` on this machine.
     pub fn new(
         now: Time,
-        window: Seconds,
-        grouping: Grouping,
+        parameters: &SlurmParameters,
         releases: &'a mut Releases,
         space: &'a mut Space,
     ) -> Backfill<'a> {
+        let SlurmParameters { window, growth, kill_wait, .. } = *parameters;
         releases.choose_kind();
         space.reset(now, window, releases.idle().is_bits());
         let allowed = releases.idle().clone();
@@ -70,7 +71,7 @@ impl<'a> Backfill<'a> {
         Backfill {
             now,
             window,
-            grouping,
+            grouping: Grouping { growth, kill_wait },
             releases,
             space,
             revisit,
@@ -309,10 +310,10 @@ mod tests {
         /// The jobs that a backfill pass starts, with their nodes.
         fn backfill_pass(&self, now: Time, settings: &Settings, nodes: u32) -> Vec<(u32, ProcessorSet)> {
             let mut releases = self.releases.clone();
-            let mut space = Space::new(nodes, settings.resolution);
-            let mut pass = Backfill::new(now, settings.window, settings.grouping, &mut releases, &mut space);
+            let mut space = Space::new(nodes, settings.parameters.resolution);
+            let mut pass = Backfill::new(now, &settings.parameters, &mut releases, &mut space);
             let mut starts = Vec::new();
-            for job in self.waiting.iter().take(settings.depth) {
+            for job in self.waiting.iter().take(settings.parameters.most_tried) {
                 if let JobPlan::Start(share) = pass.plan(job) {
                     starts.push((job.id.0, set(nodes, &share)));
                 }

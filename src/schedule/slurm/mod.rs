@@ -39,6 +39,7 @@ use crate::time::{MINUTE, Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
 use clock::{BackfillClock, MainClock, rest};
+use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::Ranking;
@@ -121,7 +122,7 @@ impl Slurm {
         Slurm {
             unix_start: 0,
             // Made for the machine when the simulation begins.
-            nodes: Nodes::new(0, settings.resolution),
+            nodes: Nodes::new(0, settings.parameters.resolution),
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
             ranking: Ranking::default(),
             submissions: ById::default(),
@@ -206,11 +207,11 @@ impl Slurm {
 
     /// Puts the jobs that a backfill pass looks at into `queue`.
     fn list_candidates(&mut self, view: &View<'_>, starts: &[JobId]) {
-        let Settings { depth, depth_per_user, .. } = self.settings;
+        let SlurmParameters { most_tried: depth, most_per_user, .. } = self.settings.parameters;
         let mut portion = depth;
         loop {
             self.line_up(view, starts, portion);
-            if depth_per_user == usize::MAX {
+            if most_per_user == 0 {
                 return;
             }
             let is_all = self.queue.len() < portion;
@@ -218,7 +219,7 @@ impl Slurm {
             self.queue.retain(|job| {
                 let count = per_user.entry(self.submissions.get(job.id).user).or_default();
                 *count += 1;
-                *count <= depth_per_user
+                *count <= most_per_user
             });
             self.queue.truncate(depth);
             if is_all || self.queue.len() == depth {
@@ -241,8 +242,7 @@ impl Slurm {
         }
         self.list_candidates(view, starts);
         let Nodes { releases, space } = &mut self.nodes;
-        let Settings { window, grouping, .. } = self.settings;
-        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
+        let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, releases, space);
         let mut started = Vec::new();
         pass.start_jobs(&self.queue, |job| started.push(job.id));
         if pass.revisit() < Time::MAX {
@@ -281,7 +281,7 @@ impl Policy for Slurm {
             self.nodes.releases.set_ends(view.running, self.unix_start);
         }
         if let Some(is_full) = main {
-            self.main_pass(view, if is_full { usize::MAX } else { self.settings.main_depth }, starts);
+            self.main_pass(view, if is_full { usize::MAX } else { self.settings.parameters.depth }, starts);
             self.main.on_pass(now);
         }
         if self.backfill.is_due(now) && starts.len() < view.waiting.len() {
@@ -307,8 +307,7 @@ impl Policy for Slurm {
         if self.settings.counting == Counting::Prediction {
             releases.set_ends(view.running, self.unix_start);
         }
-        let Settings { window, grouping, .. } = self.settings;
-        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, &mut releases, &mut space);
+        let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, &mut releases, &mut space);
         for job in self.queue.iter().take(most) {
             if let JobPlan::Reserved(start) = pass.plan(job) {
                 reserved.push((job.id, start - self.unix_start));
@@ -318,7 +317,7 @@ impl Policy for Slurm {
 
     fn on_begin(&mut self, facts: &Facts) {
         self.unix_start = facts.unix_start;
-        self.nodes = Nodes::new(facts.capacity.procs(), self.settings.resolution);
+        self.nodes = Nodes::new(facts.capacity.procs(), self.settings.parameters.resolution);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {

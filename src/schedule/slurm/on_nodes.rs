@@ -70,7 +70,7 @@ impl SlurmOnNodes {
         if !shapes.has_memory() && !cluster.ignores_memory {
             cluster = Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&cluster) });
         }
-        let site = SlurmSite::new(cluster, settings.on_nodes.clone());
+        let site = SlurmSite::new(cluster, settings.parameters.clone());
         SlurmOnNodes {
             shapes: Arc::clone(shapes),
             unix_start: 0,

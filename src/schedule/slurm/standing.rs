@@ -46,7 +46,7 @@ pub struct Standing {
 impl Standing {
     /// For the jobs of a log.
     pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standing {
-        let accounts = log.accounts();
+        let (accounts, weights) = (log.accounts(), settings.weights.as_ref().map(|weights| &weights.of));
         let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
         let mut standing = Standing {
             shapes: Arc::clone(shapes),
@@ -57,7 +57,7 @@ impl Standing {
             limits: None,
             none: NoLimits,
             next: None,
-            period: settings.priorities.as_ref().map_or(5 * MINUTE, |weights| weights.period),
+            period: weights.map_or(5 * MINUTE, |weights| weights.period),
             changed: None,
             billing: site.cluster.partitions.iter().map(billing_of).collect(),
             started_jobs: FxHashMap::default(),
@@ -68,13 +68,13 @@ impl Standing {
         }
         if settings.enforces_limits {
             let mut limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
-            if let Some(weights) = &settings.priorities {
+            if let Some(weights) = weights {
                 limits.set_decay(weights.decay());
             }
             standing.limits = Some(limits).filter(|limits| !limits.is_empty());
         }
-        let weights = settings.priorities.clone();
-        standing.priorities = weights.map(|weights| SitePriorities::new(weights, site, standing.owners.clone()));
+        standing.priorities =
+            weights.map(|weights| SitePriorities::new(weights.clone(), site, standing.owners.clone()));
         standing
     }
 

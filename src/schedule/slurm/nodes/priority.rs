@@ -208,7 +208,7 @@ PartitionName=gpu Nodes=g[1-2] PriorityJobFactor=40
         let script = "add qos Name=low Priority=5\nadd qos Name=high Priority=20\n";
         cluster.associations.add_text(script).unwrap();
         let owners = Owners::new(&cluster.associations);
-        let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::default());
+        let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::of(&catalog::parse("slurm").unwrap()));
         let weights = PriorityWeights::of(&catalog::parse(&format!("slurm:order=multifactor,{keys}")).unwrap());
         (SitePriorities::new(weights, &site, owners), site)
     }
