@@ -1,7 +1,7 @@
 //! Which nodes a job gets (`select/cons_tres`): what each node has for it, and which of them are taken.
 
 use super::in_use::NodesInUse;
-use super::job::{NodeCounts, SlurmJob};
+use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::{NodeGrant, NodeShare, Resources};
 
@@ -164,6 +164,10 @@ pub(super) fn are_enough(available: i64, need: &Need, counts: &NodeCounts) -> bo
 pub(super) type UsableNodes = Vec<Option<Usable>>;
 
 impl<'a> JobOnNodes<'a> {
+    pub fn new(site: &'a SlurmSite, in_use: &'a NodesInUse, entry: QueueEntry<'a>) -> JobOnNodes<'a> {
+        JobOnNodes { site, in_use, job: entry.job, partition: entry.partition, as_idle: false }
+    }
+
     pub(super) fn is_whole(&self) -> bool {
         self.job.is_whole || self.site.cluster.partitions[self.partition].exclusive
     }

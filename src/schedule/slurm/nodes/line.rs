@@ -1,7 +1,6 @@
 //! The queue of a site: an entry for each waiting job and partition, in the order in which passes look at them.
 
-use super::job::SlurmJob;
-use super::passes::QueueEntry;
+use super::job::{QueueEntry, SlurmJob};
 use super::site::SlurmSite;
 
 /// Where an entry stands: high tiers first, then high priorities, then early submissions and low numbers.

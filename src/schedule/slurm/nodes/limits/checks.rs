@@ -1,6 +1,7 @@
 //! Whether a job keeps the limits.
 
-use super::super::passes::{Chosen, QueueEntry};
+use super::super::job::QueueEntry;
+use super::super::passes::Chosen;
 use super::holders::QosLimits;
 use super::used::{Amounts, NODES, Used, amounts_of, minutes_of};
 use super::{Entry, SiteLimits};
