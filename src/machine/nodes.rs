@@ -72,8 +72,6 @@ pub fn cpus_of<'a>(shares: impl IntoIterator<Item = &'a NodeShare>) -> i64 {
 pub struct Nodes {
     shapes: Arc<Shapes>,
     free: Vec<Resources>,
-    /// The CPUs of these.
-    idle: i64,
     /// The jobs in the system.
     jobs: NodeJobs,
 }
@@ -133,8 +131,7 @@ impl Nodes {
     /// Idle nodes, for jobs with these shapes.
     pub fn new(shapes: Arc<Shapes>) -> Nodes {
         let free = shapes.cluster().resources();
-        let idle = free.iter().map(|free| i64::from(free.cpus)).sum();
-        Nodes { shapes, free, idle, jobs: NodeJobs::default() }
+        Nodes { shapes, free, jobs: NodeJobs::default() }
     }
 
     /// The nodes themselves.
@@ -145,11 +142,6 @@ impl Nodes {
     /// What is free, by node.
     pub fn free(&self) -> &[Resources] {
         &self.free
-    }
-
-    /// The CPUs that are free.
-    pub fn idle(&self) -> i64 {
-        self.idle
     }
 
     /// What a job in the system asks for.
@@ -184,7 +176,6 @@ impl Nodes {
     pub fn start(&mut self, id: JobId, grant: NodeGrant) -> Result<(), &'static str> {
         self.shape(id).check(&grant, self.cluster(), &self.free)?;
         take(&mut self.free, &grant);
-        self.idle -= cpus_of(&grant);
         self.jobs.get_mut(id).grant = grant;
         Ok(())
     }
@@ -193,13 +184,11 @@ impl Nodes {
     pub fn stop(&mut self, id: JobId) {
         let grant = std::mem::take(&mut self.jobs.get_mut(id).grant);
         give(&mut self.free, &grant);
-        self.idle += cpus_of(&grant);
     }
 
     /// A job leaves, and gives back what it has.
     pub fn leave(&mut self, id: JobId) {
         let job = self.jobs.remove(id);
         give(&mut self.free, &job.grant);
-        self.idle += cpus_of(&job.grant);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::conf::{ConfError, Ignored, Place};
 use super::limits::{LimitForm, LimitOwner};
-use super::{Account, Associations, QualityOfService, ROOT, User};
+use super::{Account, Association, Associations, QualityOfService, ROOT, User};
 use crate::text::{counted, shortened};
 
 /// A row with the names of its columns.
@@ -153,20 +153,22 @@ impl Reader<'_> {
             self.ignored.push(Ignored::of_machine(&row.place, what));
             return Ok(());
         }
-        let shares = shares(row.cell(&["Share", "Fairshare"])).map_err(wrong)?;
-        let qos = listed(row.cell(&["QOS"]));
-        let default_qos = row.cell(&["Def QOS", "DefaultQOS"]).to_string();
-        let mut limits = super::Limits::default();
-        self.set_limits(row, LimitOwner::Association, &mut limits)?;
+        let mut own = Association {
+            shares: shares(row.cell(&["Share", "Fairshare"])).map_err(wrong)?,
+            qos: listed(row.cell(&["QOS"])),
+            default_qos: row.cell(&["Def QOS", "DefaultQOS"]).to_string(),
+            ..Association::default()
+        };
+        self.set_limits(row, LimitOwner::Association, &mut own.limits)?;
+        let (name, user) = (name.to_string(), user.to_string());
         if user.is_empty() {
-            let parent = self.parent_of(row);
             // Slurm lists the root; it is above itself here.
-            self.associations.accounts.push(Account { parent, shares, qos, default_qos, limits, ..Account::new(name) });
+            let parent = self.parent_of(row);
+            self.associations.accounts.push(Account { name, parent, own });
         } else {
             // Which account is the default is not said here: the first one.
-            let is_default = self.seen.insert(user.to_string());
-            let user = User { is_default, shares, qos, default_qos, limits, ..User::new(user, name) };
-            self.associations.users.push(user);
+            let is_default = self.seen.insert(user.clone());
+            self.associations.users.push(User { name: user, account: name, is_default, own });
         }
         Ok(())
     }

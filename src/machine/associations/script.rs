@@ -2,7 +2,9 @@
 
 use super::super::conf::{ConfError, Ignored, Place};
 use super::dump::listed;
-use super::setting::{ACCOUNT, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_qos, set_user};
+use super::setting::{
+    ACCOUNT, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_association, set_qos,
+};
 use super::{Account, Associations, QualityOfService, ROOT, User};
 use crate::text::shortened;
 
@@ -106,22 +108,18 @@ impl Script<'_> {
         if names.is_empty() {
             return Err("no name: write name=...".to_string());
         }
-        let before = self.count(entity);
+        let before = self.names(entity).len();
         for name in &names {
             match entity {
-                Entity::Qos if !self.associations.qos.iter().any(|qos| qos.name == *name) => {
-                    self.associations.qos.push(QualityOfService::new(name));
-                }
-                Entity::Account if !self.associations.accounts.iter().any(|account| account.name == *name) => {
-                    self.associations.accounts.push(Account::new(name));
-                }
                 Entity::User => self.add_user(name, settings)?,
                 Entity::Cluster => self.add_root(),
                 // It is there already, and sacctmgr changes nothing.
-                _ => {}
+                _ if self.is_known(entity, name) => {}
+                Entity::Qos => self.associations.qos.push(QualityOfService::new(name)),
+                Entity::Account => self.associations.accounts.push(Account::new(name)),
             }
         }
-        if self.count(entity) == before && entity != Entity::Cluster {
+        if self.names(entity).len() == before && entity != Entity::Cluster {
             let what = format!("{}, which is there already", shortened(&names.join(",")));
             self.ignored.push(Ignored::other(self.place, what));
         }
@@ -141,14 +139,15 @@ impl Script<'_> {
                 continue;
             }
             let is_default = if defaults.is_empty() { of_user().next().is_none() } else { defaults.contains(account) };
-            self.associations.users.push(User { is_default, ..User::new(name, account) });
+            let (name, account) = (name.to_string(), account.clone());
+            self.associations.users.push(User { name, account, is_default, ..User::default() });
         }
         Ok(())
     }
 
     /// The cluster's own settings are those of the root account.
     fn add_root(&mut self) {
-        if !self.associations.accounts.iter().any(|account| account.name == ROOT) {
+        if !self.is_known(Entity::Account, ROOT) {
             self.associations.accounts.insert(0, Account::new(ROOT));
         }
     }
@@ -208,22 +207,18 @@ impl Script<'_> {
         Ok(())
     }
 
-    fn count(&self, entity: Entity) -> usize {
+    fn names(&self, entity: Entity) -> Vec<&str> {
+        let Associations { qos, accounts, users } = &*self.associations;
         match entity {
-            Entity::Qos => self.associations.qos.len(),
-            Entity::Account => self.associations.accounts.len(),
-            Entity::User => self.associations.users.len(),
-            Entity::Cluster => 0,
+            Entity::Qos => qos.iter().map(|qos| &*qos.name).collect(),
+            Entity::Account => accounts.iter().map(|account| &*account.name).collect(),
+            Entity::User => users.iter().map(|user| &*user.name).collect(),
+            Entity::Cluster => Vec::new(),
         }
     }
 
     fn is_known(&self, entity: Entity, name: &str) -> bool {
-        match entity {
-            Entity::Qos => self.associations.qos.iter().any(|qos| qos.name == name),
-            Entity::Account => self.associations.accounts.iter().any(|account| account.name == name),
-            Entity::User => self.associations.users.iter().any(|user| user.name == name),
-            Entity::Cluster => true,
-        }
+        entity == Entity::Cluster || self.names(entity).contains(&name)
     }
 
     fn require_account(&self, name: &str) -> Result<(), String> {
@@ -255,9 +250,11 @@ impl Script<'_> {
                     set_all(accounts, |at, one| is_meant(at, &one.name, ""), |one| set_account(one, setting))
                 }
                 Entity::Cluster => set_all(accounts, |_, one| one.name == ROOT, |one| set_account(one, setting)),
-                Entity::User => {
-                    set_all(users, |at, one| is_meant(at, &one.name, &one.account), |one| set_user(one, setting))
-                }
+                Entity::User => set_all(
+                    users,
+                    |at, one| is_meant(at, &one.name, &one.account),
+                    |one| set_association(&mut one.own, setting),
+                ),
             };
             let harmless = setting.is(&HARMLESS);
             let ignored = |name: String| Ignored { place: self.place.clone(), name, matters: !harmless };

@@ -2,7 +2,7 @@
 
 use super::dump::{listed, number, shares};
 use super::limits::{LimitForm, LimitOwner, Limits};
-use super::{Account, QualityOfService, User};
+use super::{Account, Association, QualityOfService};
 use crate::text::shortened;
 
 /// How a value changes what is there.
@@ -94,42 +94,28 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<V
 }
 
 pub(super) fn set_account(account: &mut Account, setting: &Setting) -> Result<Vec<String>, String> {
-    match setting.is(&["parent"]) {
-        true => account.parent = setting.value.to_string(),
-        false => {
-            let Account { shares, qos, default_qos, limits, .. } = account;
-            return set_association(shares, qos, default_qos, limits, setting);
-        }
+    if !setting.is(&["parent"]) {
+        return set_association(&mut account.own, setting);
     }
+    account.parent = setting.value.to_string();
     Ok(Vec::new())
 }
 
-pub(super) fn set_user(user: &mut User, setting: &Setting) -> Result<Vec<String>, String> {
-    let User { shares, qos, default_qos, limits, .. } = user;
-    set_association(shares, qos, default_qos, limits, setting)
-}
-
 /// Sets what accounts and users have in common.
-fn set_association(
-    own_shares: &mut Option<u32>,
-    qos: &mut Vec<String>,
-    default_qos: &mut String,
-    limits: &mut Limits,
-    setting: &Setting,
-) -> Result<Vec<String>, String> {
+pub(super) fn set_association(own: &mut Association, setting: &Setting) -> Result<Vec<String>, String> {
     if setting.is(&["Fairshare", "Share", "Shares"]) {
-        *own_shares = shares(setting.value)?;
+        own.shares = shares(setting.value)?;
     } else if setting.is(&["DefaultQOS"]) {
-        *default_qos = setting.value.to_string();
+        own.default_qos = setting.value.to_string();
     } else if setting.is(&QOS) {
-        let names = listed(setting.value);
+        let (names, qos) = (listed(setting.value), &mut own.qos);
         match setting.change {
             Change::Set => *qos = names,
             Change::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
             Change::Remove => qos.retain(|name| !names.contains(name)),
         }
     } else {
-        return set_limit(limits, LimitOwner::Association, setting);
+        return set_limit(&mut own.limits, LimitOwner::Association, setting);
     }
     Ok(Vec::new())
 }

@@ -1,7 +1,7 @@
 //! Reads a machine from TOML.
 
 use super::super::associations::{
-    Account, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
+    Account, Association, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
 };
 use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
@@ -188,28 +188,32 @@ fn associations(entries: &[Entry]) -> Result<Associations, ConfError> {
     for fields in tables(entries, "accounts")? {
         of_accounts.push(fields.place("name"));
         all.accounts.push(Account {
-            limits: limits(&fields, LimitOwner::Association, &ACCOUNT_KEYS)?,
+            own: association(&fields, &ACCOUNT_KEYS)?,
             name: fields.required("name", "physics")?,
             parent: fields.text("parent")?.unwrap_or(ROOT.to_string()),
-            shares: shares(&fields)?,
-            qos: fields.list("qos")?.unwrap_or_default(),
-            default_qos: fields.text("default_qos")?.unwrap_or_default(),
         });
     }
     for fields in tables(entries, "users")? {
         of_users.push(fields.place("name"));
         all.users.push(User {
-            limits: limits(&fields, LimitOwner::Association, &USER_KEYS)?,
+            own: association(&fields, &USER_KEYS)?,
             name: fields.required("name", "ann")?,
             account: fields.required("account", "physics")?,
             is_default: fields.switch("default")?.unwrap_or(false),
-            shares: shares(&fields)?,
-            qos: fields.list("qos")?.unwrap_or_default(),
-            default_qos: fields.text("default_qos")?.unwrap_or_default(),
         });
     }
     all.check(&of_accounts, &of_users)?;
     Ok(all)
+}
+
+/// What accounts and users have in common, of a table that has these keys and limits.
+fn association(fields: &Fields, keys: &[&'static str]) -> Result<Association, ConfError> {
+    Ok(Association {
+        limits: limits(fields, LimitOwner::Association, keys)?,
+        shares: shares(fields)?,
+        qos: fields.list("qos")?.unwrap_or_default(),
+        default_qos: fields.text("default_qos")?.unwrap_or_default(),
+    })
 }
 
 /// The limits of a table that has these other keys.

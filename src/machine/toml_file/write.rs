@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::super::associations::{LIMITS, LimitOwner, Limits, ROOT};
+use super::super::associations::{Association, LIMITS, LimitOwner, Limits, ROOT};
 use super::super::cluster::{Cluster, Node, Partition};
 use super::super::hostlist::joined_names;
 use super::super::units::print_memory;
@@ -94,10 +94,7 @@ impl Cluster {
             let mut table = Table::default();
             table.text("name", &account.name);
             table.text("parent", if account.parent == ROOT { "" } else { &account.parent });
-            table.shares(account.shares);
-            table.list("qos", &account.qos.iter().map(String::as_str).collect::<Vec<_>>());
-            table.text("default_qos", &account.default_qos);
-            table.limits(&account.limits, LimitOwner::Association);
+            table.association(&account.own);
             table.write(out, "accounts")?;
         }
         for user in &self.associations.users {
@@ -105,10 +102,7 @@ impl Cluster {
             table.text("name", &user.name);
             table.text("account", &user.account);
             table.switch("default", user.is_default);
-            table.shares(user.shares);
-            table.list("qos", &user.qos.iter().map(String::as_str).collect::<Vec<_>>());
-            table.text("default_qos", &user.default_qos);
-            table.limits(&user.limits, LimitOwner::Association);
+            table.association(&user.own);
             table.write(out, "users")?;
         }
         Ok(())
@@ -162,11 +156,14 @@ impl Table {
         }
     }
 
-    fn shares(&mut self, shares: Option<u32>) {
-        match shares {
+    fn association(&mut self, own: &Association) {
+        match own.shares {
             None => self.text("shares", "parent"),
             Some(shares) => self.unless("shares", shares, 1),
         }
+        self.list("qos", &own.qos.iter().map(String::as_str).collect::<Vec<_>>());
+        self.text("default_qos", &own.default_qos);
+        self.limits(&own.limits, LimitOwner::Association);
     }
 
     fn limits(&mut self, limits: &Limits, owner: LimitOwner) {

@@ -5,7 +5,7 @@ use super::job::SlurmJob;
 use super::owners::Owners;
 use super::site::SlurmSite;
 use super::weights::{PriorityWeights, TresWeights};
-use crate::time::{MINUTE, Seconds, Time};
+use crate::time::{MINUTE, Time};
 
 /// What a job has, or a partition, or their quotient.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,7 @@ impl Amounts {
 /// - Before the simulation, [`owner`](SitePriorities::owner) for each user of the log: shares are those of all known users. It may also
 ///   be called later.
 /// - At a submission (or when a job becomes eligible): [`of`](SitePriorities::of), once for each of its partitions.
-/// - Every [`period`](SitePriorities::period): [`recalculate`](SitePriorities::recalculate) with all running jobs; then `of` for every
+/// - Every [`period`](PriorityWeights::period): [`recalculate`](SitePriorities::recalculate) with all running jobs; then `of` for every
 ///   waiting job, and the queue is sorted anew. Between recalculations priorities stay as they are.
 /// - At each end: [`on_end`](SitePriorities::on_end).
 ///
@@ -87,16 +87,6 @@ impl SitePriorities {
             weights,
             owners,
         }
-    }
-
-    /// The time from one recalculation to the next.
-    pub fn period(&self) -> Seconds {
-        self.weights.period
-    }
-
-    /// All owners of jobs.
-    pub fn owners(&self) -> &Owners {
-        &self.owners
     }
 
     /// The owner of the jobs of a user in an account, as [`Owners::find`]. One that is new gets a share.
