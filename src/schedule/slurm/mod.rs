@@ -38,7 +38,7 @@ use crate::spec::Spec;
 use crate::time::{MINUTE, Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
-use clock::{BackfillClock, MainClock, rest};
+use clock::{PassTimes, rest};
 use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
@@ -83,21 +83,11 @@ struct Slurm {
     /// The waiting jobs in the order of their priorities. Empty without them.
     ranking: Ranking,
     submissions: ById<Submission>,
-    main: MainClock,
-    backfill: BackfillClock,
-    /// The instant of the last call of `pass`, and whether jobs waited after it.
-    now: Time,
-    is_waiting: bool,
-    /// A job arrived, ended or was cancelled since the last call of `pass`.
-    has_event: bool,
-    /// When a job last arrived, started, ended or was cancelled.
-    last_event: Time,
+    times: PassTimes,
     /// The last main pass stopped at its depth: a pass without limit may start more jobs.
     is_cut_off: bool,
     /// The first instant at which a backfill pass may start a job. `Time::MAX` if only an event can change that.
     revisit: Time,
-    /// The last backfill pass that was not skipped.
-    last_backfill: Option<Time>,
     /// Scratch: the jobs that a pass looks at, in the order of the queue.
     queue: Vec<PendingJob>,
 }
@@ -126,15 +116,9 @@ impl Slurm {
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
             ranking: Ranking::default(),
             submissions: ById::default(),
-            main: MainClock::new(settings.main_delay, settings.main_interval),
-            backfill: BackfillClock::new(settings.interval),
-            now: Time::MIN,
-            is_waiting: false,
-            has_event: false,
-            last_event: Time::MIN,
+            times: PassTimes::new(&settings),
             is_cut_off: false,
             revisit: Time::MAX,
-            last_backfill: None,
             queue: Vec::new(),
             settings,
         }
@@ -197,7 +181,7 @@ impl Slurm {
 
     fn start(&mut self, id: JobId, now: Time, starts: &mut Vec<JobId>) {
         starts.push(id);
-        (self.revisit, self.last_event) = (now, now);
+        (self.revisit, self.times.last_event) = (now, now);
         let job = *self.submissions.get(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_start(id, &job, now);
@@ -249,7 +233,7 @@ impl Slurm {
             self.revisit = self.revisit.min(pass.revisit() - self.unix_start);
         }
         if self.revisit < Time::MAX {
-            self.revisit = self.revisit.max(view.now + rest(view.now, self.last_event));
+            self.revisit = self.revisit.max(view.now + rest(view.now, self.times.last_event));
         }
         started.into_iter().for_each(|id| self.start(id, view.now, starts));
     }
@@ -264,42 +248,34 @@ impl Slurm {
 impl Policy for Slurm {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let now = view.now;
-        self.main.count_until(now);
-        self.backfill.count_until(now);
-        self.backfill.set_waiting(!view.waiting.is_empty(), now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
-        if std::mem::take(&mut self.has_event) {
-            self.main.on_event(now);
-            self.last_event = now;
-            self.revisit = now;
-        } else if is_by_predictions && !view.only_arrivals {
+        let has_event = self.times.begin(now, !view.waiting.is_empty());
+        if has_event || is_by_predictions && !view.only_arrivals {
             self.revisit = now;
         }
-        let main = self.main.due(now);
-        let backfills = self.backfill.is_due(now) && self.revisit <= now;
+        let main = self.times.main.due(now);
+        let backfills = self.times.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
             self.nodes.releases.set_ends(view.running, self.unix_start);
         }
         if let Some(is_full) = main {
             self.main_pass(view, if is_full { usize::MAX } else { self.settings.parameters.depth }, starts);
-            self.main.on_pass(now);
+            self.times.main.on_pass(now);
         }
-        if self.backfill.is_due(now) && starts.len() < view.waiting.len() {
+        if self.times.backfill.is_due(now) && starts.len() < view.waiting.len() {
             if self.revisit <= now {
                 self.backfill_pass(view, starts);
-                self.last_backfill = Some(now);
+                self.times.last_backfill = Some(now);
             }
-            self.backfill.on_pass(now);
+            self.times.backfill.on_pass(now);
         }
-        self.is_waiting = starts.len() < view.waiting.len();
-        self.backfill.set_waiting(self.is_waiting, now);
-        self.now = now;
+        self.times.end(now, starts.len() < view.waiting.len());
         self.forget(view, starts);
     }
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
-        if self.last_backfill != Some(view.now) || view.waiting.is_empty() {
+        if self.times.last_backfill != Some(view.now) || view.waiting.is_empty() {
             return;
         }
         self.list_candidates(view, &[]);
@@ -321,7 +297,7 @@ impl Policy for Slurm {
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.submissions.push(id, *job);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_arrival(job);
@@ -330,7 +306,7 @@ impl Policy for Slurm {
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.nodes.releases.end(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(id, now);
@@ -338,15 +314,16 @@ impl Policy for Slurm {
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.ranking.remove(job.id);
     }
 
     fn wakes_at(&self) -> Option<Time> {
-        let backfill = if self.revisit == Time::MAX { None } else { self.backfill.first_from(self.revisit) };
+        let PassTimes { main, backfill, now, last_event, is_waiting, .. } = &self.times;
+        let backfill = if self.revisit == Time::MAX { None } else { backfill.first_from(self.revisit) };
         let is_needed = self.is_cut_off || self.priorities.is_some();
-        let main = self.main.next(self.now, is_needed, rest(self.now, self.last_event));
+        let main = main.next(*now, is_needed, rest(*now, *last_event));
         // Without a waiting job no pass has an effect.
-        [backfill, main].into_iter().flatten().min().filter(|_| self.is_waiting)
+        [backfill, main].into_iter().flatten().min().filter(|_| *is_waiting)
     }
 }

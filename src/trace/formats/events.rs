@@ -104,8 +104,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         _ => i64::from(request.cpus),
     };
     if procs == 0 {
-        collector.drop_row(|report| &mut report.without_gpus);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.without_gpus);
     }
     let [.., partition, qos, account, _] = fields;
     let limits = &collector.options.reading.partition_limits;

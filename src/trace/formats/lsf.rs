@@ -77,8 +77,7 @@ fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<
         return Err(Bad { kind: FaultKind::NotARow { expected: "\"JOB_FINISH\" \"version\" ..." }, at: line });
     }
     if !line.starts_with(b"\"JOB_FINISH\"") {
-        collector.drop_row(|report| &mut report.other_events);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.other_events);
     }
     let fields = &split(line)?;
     let field = |at: usize| {

@@ -76,13 +76,11 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         return Err(Bad { kind: FaultKind::NotARow { expected: "MM/DD/YYYY HH:MM:SS;E;ID;key=value ..." }, at: line });
     };
     if event != b"E" {
-        collector.drop_row(|report| &mut report.other_events);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.other_events);
     }
     // The end of an array is not the end of a job: its subjobs, `123[4]`, have rows of their own.
     if memchr::memmem::find(id, b"[]").is_some() {
-        collector.drop_row(|report| &mut report.array_parents);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.array_parents);
     }
     let [
         user,
@@ -114,8 +112,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         }
         Unit::Gpus => {
             if all_gpus <= 0 {
-                collector.drop_row(|report| &mut report.without_gpus);
-                return Ok(());
+                return collector.drop_row(|report| &mut report.without_gpus);
             }
             (all_gpus, all_gpus)
         }

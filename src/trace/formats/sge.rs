@@ -53,8 +53,7 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     // A task of a parallel job is not a job. The field follows the category and the waits for input and output.
     let task = category[category_end(category)..].split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
     if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") {
-        collector.drop_row(|report| &mut report.steps);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.steps);
     }
     let [queue, _, group, owner, name, number, _, _, submit, start, end, failed, exit_status, wallclock, ..] = fields;
     let slots = count(fields[34], "slots")?.unwrap_or(-1);

@@ -209,10 +209,11 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Counts a row that is dropped.
-    pub fn drop_row(&mut self, cause: fn(&mut SourceReport) -> &mut u64) {
+    /// Counts a row that is dropped, which is not a fault.
+    pub fn drop_row<'r>(&mut self, cause: fn(&mut SourceReport) -> &mut u64) -> Result<(), Bad<'r>> {
         self.log.source.rows += 1;
         *cause(&mut self.log.source) += 1;
+        Ok(())
     }
 
     /// Whether jobs of this cluster are read. Other clusters are remembered for the error at the end.
@@ -300,8 +301,7 @@ impl<'a> Collector<'a> {
         let (mut wait_cut, mut clock_changed) = (false, false);
         if let Some(start) = job.start {
             let Some(end) = job.end else {
-                self.drop_row(|report| &mut report.not_ended);
-                return Ok(());
+                return self.drop_row(|report| &mut report.not_ended);
             };
             wait_cut = start < submit;
             let mut runtime = end - start;
@@ -324,8 +324,7 @@ impl<'a> Collector<'a> {
             };
         }
         if !self.is_new(job) {
-            self.drop_row(|report| &mut report.repeated);
-            return Ok(());
+            return self.drop_row(|report| &mut report.repeated);
         }
         let report = &mut self.log.source;
         report.rows += 1;
