@@ -93,10 +93,10 @@ impl Sessions {
     /// A job arrives: it joins its user's current session, or opens a new one.
     pub fn arrive(&mut self, job: &Submission, now: Time) -> JobType {
         let job_type = self.types.type_of(job);
-        while self.users.len() < self.types.count_users() {
+        while self.users.len() < self.types.known_users.len() {
             self.users.push(SessionUser::default());
         }
-        while self.matches.len() < self.types.count_categories() {
+        while self.matches.len() < self.types.some.len() {
             let runtimes = Runtimes::new(self.metric);
             push_tightly(&mut self.matches, Matches { latest: 0, before: 0, runtimes, metric_before: 0 });
         }

@@ -104,14 +104,8 @@ impl OnNodes {
     }
 
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
-    fn start_first(
-        &mut self,
-        queue: &mut Vec<Queued>,
-        guide: &impl Guide,
-        view: &View<'_>,
-        nodes: &Nodes,
-        starts: &mut Vec<JobId>,
-    ) {
+    fn start_first(&mut self, queue: &mut Vec<Queued>, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let nodes = nodes_of(view);
         let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
             return;
         };
@@ -129,15 +123,8 @@ impl OnNodes {
         queue
     }
 
-    fn backfill_queue(
-        &mut self,
-        queue: &[Queued],
-        guide: &impl Guide,
-        view: &View<'_>,
-        nodes: &Nodes,
-        starts: &mut Vec<JobId>,
-    ) {
-        let rules = self.rules.unwrap_or_default();
+    fn backfill_queue(&mut self, queue: &[Queued], guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let (nodes, rules) = (nodes_of(view), self.rules.unwrap_or_default());
         let mut reserved = Reserved::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
@@ -231,8 +218,8 @@ impl Guided for OnNodes {
         self.plan.begin(view.now, nodes);
         if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
             let mut queue = self.queued(view, nodes);
-            self.start_first(&mut queue, guide, view, nodes, starts);
-            self.backfill_queue(&queue, guide, view, nodes, starts);
+            self.start_first(&mut queue, guide, view, starts);
+            self.backfill_queue(&queue, guide, view, starts);
             self.queue = queue;
         }
         self.backlog.end_pass(view, starts);
