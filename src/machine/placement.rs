@@ -45,17 +45,17 @@ impl Placement {
 /// Parts of a job that are placed one after the other if it does not ask for a number of nodes: its CPUs, or, if it asks for a
 /// total of GPUs, these with their CPUs.
 #[derive(Clone, Copy)]
-struct Parts {
+struct JobParts {
     count: u32,
     cpus: u32,
     is_gpus: bool,
 }
 
-impl Parts {
-    fn of(shape: &NodeShape) -> Parts {
+impl JobParts {
+    fn of(shape: &NodeShape) -> JobParts {
         match shape.gpus {
-            0 => Parts { count: shape.cpus, cpus: shape.cpus, is_gpus: false },
-            gpus => Parts { count: gpus, cpus: shape.cpus, is_gpus: true },
+            0 => JobParts { count: shape.cpus, cpus: shape.cpus, is_gpus: false },
+            gpus => JobParts { count: gpus, cpus: shape.cpus, is_gpus: true },
         }
     }
 
@@ -109,7 +109,7 @@ impl NodeShape {
 
     /// Whether a node has room for a part of the job.
     pub fn has_any_room(&self, at: usize, cluster: &Cluster, free: &[Resources], node: u32) -> bool {
-        self.on(&self.places[at], cluster, free).room(node, Parts::of(self), 0) > 0
+        self.on(&self.places[at], cluster, free).room(node, JobParts::of(self), 0) > 0
     }
 
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
@@ -233,7 +233,7 @@ impl ShapeOnNodes<'_> {
     }
 
     /// The parts of which a node has room, of those that are left.
-    fn room(&self, node: u32, parts: Parts, before: u32) -> u32 {
+    fn room(&self, node: u32, parts: JobParts, before: u32) -> u32 {
         if !parts.is_gpus {
             return self.cpus_on(node);
         }
@@ -312,7 +312,7 @@ impl ShapeOnNodes<'_> {
 
     /// Places the parts of a job on one node after the other. `choose` finds the next node for the rest, among nodes with their rooms.
     fn place_parts(&self, choose: impl Fn(u32, &[(u32, u32)]) -> Option<(u32, u32)>) -> Option<NodeGrant> {
-        let parts = Parts::of(self.shape);
+        let parts = JobParts::of(self.shape);
         let (mut grant, mut before) = (NodeGrant::new(), 0);
         while before < parts.count {
             let rest = parts.count - before;

@@ -114,21 +114,21 @@ pub fn check(spec: &Spec) -> Result<(), SpecError> {
 }
 
 /// Waiting jobs keep their predictions; a job that outlives its own gets the usual longer ones.
-pub struct Given {
+pub struct GivenPredictor {
     table: Arc<GivenTable>,
     is_median: bool,
 }
 
-impl Given {
+impl GivenPredictor {
     /// # Panics
     /// If the spec was not checked.
-    pub fn new(spec: &Spec) -> Given {
+    pub fn new(spec: &Spec) -> GivenPredictor {
         let table = GivenTable::of(spec).expect("the table was read when the spec was");
-        Given { table, is_median: spec.text("missing") == "median" }
+        GivenPredictor { table, is_median: spec.text("missing") == "median" }
     }
 }
 
-impl Predictor for Given {
+impl Predictor for GivenPredictor {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         let given = self.table.raw(board.number(id)).or(self.is_median.then_some(self.table.median));
         let prediction = given.map_or(board.job(id).estimate, |seconds| seconds.round().max(1.0) as Seconds);

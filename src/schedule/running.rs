@@ -51,9 +51,9 @@ struct RunningBlock {
 }
 
 /// The sort key.
-type Key = (Time, JobId);
+type EndKey = (Time, JobId);
 
-fn key(job: &Running) -> Key {
+fn key(job: &Running) -> EndKey {
     (job.end, job.id)
 }
 
@@ -200,7 +200,7 @@ impl RunningJobs {
     }
 
     /// The index of the block that contains a key or into which it would be inserted. None if there are no blocks.
-    fn block_of(&self, wanted: Key) -> Option<usize> {
+    fn block_of(&self, wanted: EndKey) -> Option<usize> {
         match self.blocks.len() {
             0 => None,
             1 => Some(0),
@@ -211,7 +211,7 @@ impl RunningJobs {
         }
     }
 
-    fn place(&self, wanted: Key) -> (usize, usize) {
+    fn place(&self, wanted: EndKey) -> (usize, usize) {
         let block = self.block_of(wanted);
         let place = block.map(|at| (at, lower_bound(&self.blocks[at].jobs, wanted)));
         let found = |&(at, place): &(usize, usize)| self.blocks[at].jobs.get(place).map(key) == Some(wanted);
@@ -221,7 +221,7 @@ impl RunningJobs {
 
 /// The number of jobs before `wanted`. It first compares only the ends, because few ends are equal. It counts, first in
 /// chunks and then one by one. For a block this is faster than a binary search, in which each step depends on the last.
-fn lower_bound(jobs: &[Running], wanted: Key) -> usize {
+fn lower_bound(jobs: &[Running], wanted: EndKey) -> usize {
     const TOGETHER: usize = 16;
     let count = |jobs: &[Running]| jobs.iter().filter(|job| job.end < wanted.0).count();
     let (chunks, _) = jobs.as_chunks::<TOGETHER>();

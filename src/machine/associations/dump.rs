@@ -8,19 +8,19 @@ use super::{Account, Association, Associations, QualityOfService, ROOT, User};
 use crate::text::{counted, shortened};
 
 /// A row with the names of its columns.
-struct Row<'a> {
+struct DumpRow<'a> {
     place: Place,
     cells: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DumpRow<'a> {
     /// `sacctmgr -p` ends each line with a `|`.
-    fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<Row<'a>, ConfError> {
+    fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<DumpRow<'a>, ConfError> {
         let place = Place::of_line(line);
         let text = text.strip_suffix('|').filter(|_| is_closed).unwrap_or(text);
         let cells: Vec<&str> = text.split('|').collect();
         match cells.len() == columns.len() {
-            true => Ok(Row { place, cells: columns.iter().copied().zip(cells).collect() }),
+            true => Ok(DumpRow { place, cells: columns.iter().copied().zip(cells).collect() }),
             false => {
                 let (cells, columns) = (counted(cells.len() as u64, "cell"), counted(columns.len() as u64, "column"));
                 Err(place.wrong(format!("{cells}; the header has {columns}")))
@@ -59,9 +59,9 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
     };
     let owner = if is_qos { LimitOwner::Qos } else { LimitOwner::Association };
     note_columns(&columns, owner, &place, &mut ignored);
-    let mut reader = Reader { associations, above: Vec::new(), seen: BTreeSet::new(), ignored: &mut ignored };
+    let mut reader = DumpReader { associations, above: Vec::new(), seen: BTreeSet::new(), ignored: &mut ignored };
     for line in lines {
-        let row = Row::of(&columns, header.ends_with('|'), line)?;
+        let row = DumpRow::of(&columns, header.ends_with('|'), line)?;
         if is_qos { reader.add_qos(&row)? } else { reader.add_association(&row)? }
     }
     let here = |count: usize| vec![place.clone(); count];
@@ -96,7 +96,7 @@ fn note_columns(columns: &[&str], owner: LimitOwner, place: &Place, ignored: &mu
     }
 }
 
-struct Reader<'a> {
+struct DumpReader<'a> {
     associations: &'a mut Associations,
     /// The accounts above the next row of a tree, with their indentations.
     above: Vec<(usize, String)>,
@@ -105,8 +105,8 @@ struct Reader<'a> {
     ignored: &'a mut Vec<Ignored>,
 }
 
-impl Reader<'_> {
-    fn add_qos(&mut self, row: &Row) -> Result<(), ConfError> {
+impl DumpReader<'_> {
+    fn add_qos(&mut self, row: &DumpRow) -> Result<(), ConfError> {
         let mut qos = QualityOfService::new(row.cell(&["Name"]));
         let wrong = |why: String| row.place.wrong(why);
         if qos.name.is_empty() {
@@ -128,7 +128,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn set_limits(&mut self, row: &Row, owner: LimitOwner, limits: &mut super::Limits) -> Result<(), ConfError> {
+    fn set_limits(&mut self, row: &DumpRow, owner: LimitOwner, limits: &mut super::Limits) -> Result<(), ConfError> {
         for (column, cell) in &row.cells {
             if let Some(form) = LimitForm::of_slurm(column, owner) {
                 let wrong = |why: String| row.place.wrong(format!("{column}: {why}"));
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn add_association(&mut self, row: &Row) -> Result<(), ConfError> {
+    fn add_association(&mut self, row: &DumpRow) -> Result<(), ConfError> {
         let wrong = |why: String| row.place.wrong(why);
         let (name, user) = (row.cell(&["Account"]), row.cell(&["User"]));
         if name.is_empty() {
@@ -174,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// The account above that of a row: in a column of its own, or by the indentation of a tree.
-    fn parent_of(&mut self, row: &Row) -> String {
+    fn parent_of(&mut self, row: &DumpRow) -> String {
         let (raw, named) = (row.raw(&["Account"]), row.cell(&["Par Name", "ParentName"]));
         let indentation = raw.len() - raw.trim_start().len();
         self.above.retain(|(other, _)| *other < indentation);

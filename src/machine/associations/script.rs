@@ -3,7 +3,7 @@
 use super::super::conf::{ConfError, Ignored, Place};
 use super::dump::listed;
 use super::setting::{
-    ACCOUNT, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_association, set_qos,
+    ACCOUNT, AccountSetting, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, set_account, set_association, set_qos,
 };
 use super::{Account, Associations, QualityOfService, ROOT, User};
 use crate::text::shortened;
@@ -85,7 +85,7 @@ impl Script<'_> {
         let [action, entity, rest @ ..] = &words[..] else {
             return Err(unknown(&words.join(" ")));
         };
-        let settings: Vec<Setting> = rest.iter().map(|word| Setting::of(word)).collect();
+        let settings: Vec<AccountSetting> = rest.iter().map(|word| AccountSetting::of(word)).collect();
         let action = action.to_ascii_lowercase();
         if matches!(action.as_str(), "list" | "show" | "dump" | "quit" | "exit" | "verify") {
             self.ignored.push(Ignored::other(self.place, action));
@@ -103,7 +103,7 @@ impl Script<'_> {
         }
     }
 
-    fn add(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn add(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let names = values(settings, &NAME);
         if names.is_empty() {
             return Err("no name: write name=...".to_string());
@@ -126,7 +126,7 @@ impl Script<'_> {
         self.set(entity, settings, &|at, _, _| at >= before)
     }
 
-    fn add_user(&mut self, name: &str, settings: &[Setting]) -> Result<(), String> {
+    fn add_user(&mut self, name: &str, settings: &[AccountSetting]) -> Result<(), String> {
         let (accounts, defaults) = (values(settings, &ACCOUNT), values(settings, &DEFAULT_ACCOUNT));
         let all = if accounts.is_empty() { &defaults } else { &accounts };
         if all.is_empty() {
@@ -152,11 +152,11 @@ impl Script<'_> {
         }
     }
 
-    fn modify(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn modify(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let at = settings.iter().position(|setting| setting.key == "name" && setting.value.eq_ignore_ascii_case("set"));
         let (conditions, settings) = settings.split_at(at.ok_or("nothing follows: write set key=value")?);
         let (_, settings) = settings.split_first().expect("it begins with set");
-        let is_known = |setting: &&Setting| setting.is(&NAME) || setting.is(&ACCOUNT) || setting.is(&CLUSTER);
+        let is_known = |setting: &&AccountSetting| setting.is(&NAME) || setting.is(&ACCOUNT) || setting.is(&CLUSTER);
         if let Some(other) = conditions.iter().find(|setting| !is_known(setting)) {
             let what = format!("a change where {}={}", shortened(other.key), shortened(other.value));
             self.ignored.push(Ignored::of_machine(self.place, what));
@@ -184,7 +184,7 @@ impl Script<'_> {
         self.set(entity, settings, &is_meant)
     }
 
-    fn remove(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn remove(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let mut names = values(settings, &NAME);
         names.retain(|name| name != "where");
         let accounts = if entity == Entity::User { values(settings, &ACCOUNT) } else { Vec::new() };
@@ -232,10 +232,10 @@ impl Script<'_> {
     fn set(
         &mut self,
         entity: Entity,
-        settings: &[Setting],
+        settings: &[AccountSetting],
         is_meant: &dyn Fn(usize, &str, &str) -> bool,
     ) -> Result<(), String> {
-        let selects = |setting: &&Setting| {
+        let selects = |setting: &&AccountSetting| {
             setting.is(&NAME) || (entity == Entity::User && (setting.is(&ACCOUNT) || setting.is(&DEFAULT_ACCOUNT)))
         };
         for setting in settings.iter().filter(|setting| !selects(setting)) {
@@ -284,6 +284,6 @@ fn unknown(text: &str) -> String {
 }
 
 /// All values of keys, which are lists of names.
-fn values(settings: &[Setting], names: &[&str]) -> Vec<String> {
+fn values(settings: &[AccountSetting], names: &[&str]) -> Vec<String> {
     settings.iter().filter(|setting| setting.is(names)).flat_map(|setting| listed(setting.value)).collect()
 }

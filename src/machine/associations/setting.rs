@@ -7,29 +7,29 @@ use crate::text::shortened;
 
 /// How a value changes what is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum SettingChange {
     Set,
     Add,
     Remove,
 }
 
 /// `key=value`, `key+=value` or `key-=value`.
-pub(super) struct Setting<'a> {
+pub(super) struct AccountSetting<'a> {
     pub key: &'a str,
-    pub change: Change,
+    pub change: SettingChange,
     pub value: &'a str,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> AccountSetting<'a> {
     /// A word without `=` is a name.
-    pub fn of(word: &'a str) -> Setting<'a> {
+    pub fn of(word: &'a str) -> AccountSetting<'a> {
         let Some((key, value)) = word.split_once('=') else {
-            return Setting { key: "name", change: Change::Set, value: word };
+            return AccountSetting { key: "name", change: SettingChange::Set, value: word };
         };
         match (key.strip_suffix('+'), key.strip_suffix('-')) {
-            (Some(key), _) => Setting { key, change: Change::Add, value },
-            (_, Some(key)) => Setting { key, change: Change::Remove, value },
-            _ => Setting { key, change: Change::Set, value },
+            (Some(key), _) => AccountSetting { key, change: SettingChange::Add, value },
+            (_, Some(key)) => AccountSetting { key, change: SettingChange::Remove, value },
+            _ => AccountSetting { key, change: SettingChange::Set, value },
         }
     }
 
@@ -73,7 +73,7 @@ const OLD_LIMITS: [(&str, &str, &str); 11] = [
 ];
 
 /// Sets something of a quality of service. Returns what has no effect.
-pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<Vec<String>, String> {
+pub(super) fn set_qos(qos: &mut QualityOfService, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Priority"]) {
         qos.priority = number(setting.value)?.unwrap_or(0);
     } else if setting.is(&["UsageFactor"]) {
@@ -82,9 +82,9 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<V
         let (own, others): (Vec<String>, Vec<String>) =
             listed(setting.value).into_iter().partition(|flag| flag.eq_ignore_ascii_case("DenyOnLimit"));
         qos.deny_on_limit = match setting.change {
-            Change::Set => !own.is_empty(),
-            Change::Add => qos.deny_on_limit || !own.is_empty(),
-            Change::Remove => qos.deny_on_limit && own.is_empty(),
+            SettingChange::Set => !own.is_empty(),
+            SettingChange::Add => qos.deny_on_limit || !own.is_empty(),
+            SettingChange::Remove => qos.deny_on_limit && own.is_empty(),
         };
         return Ok(others.into_iter().map(|flag| format!("Flags={}", shortened(&flag))).collect());
     } else {
@@ -93,7 +93,7 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<V
     Ok(Vec::new())
 }
 
-pub(super) fn set_account(account: &mut Account, setting: &Setting) -> Result<Vec<String>, String> {
+pub(super) fn set_account(account: &mut Account, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if !setting.is(&["parent"]) {
         return set_association(&mut account.own, setting);
     }
@@ -102,7 +102,7 @@ pub(super) fn set_account(account: &mut Account, setting: &Setting) -> Result<Ve
 }
 
 /// Sets what accounts and users have in common.
-pub(super) fn set_association(own: &mut Association, setting: &Setting) -> Result<Vec<String>, String> {
+pub(super) fn set_association(own: &mut Association, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Fairshare", "Share", "Shares"]) {
         own.shares = shares(setting.value)?;
     } else if setting.is(&["DefaultQOS"]) {
@@ -110,9 +110,9 @@ pub(super) fn set_association(own: &mut Association, setting: &Setting) -> Resul
     } else if setting.is(&QOS) {
         let (names, qos) = (listed(setting.value), &mut own.qos);
         match setting.change {
-            Change::Set => *qos = names,
-            Change::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
-            Change::Remove => qos.retain(|name| !names.contains(name)),
+            SettingChange::Set => *qos = names,
+            SettingChange::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
+            SettingChange::Remove => qos.retain(|name| !names.contains(name)),
         }
     } else {
         return set_limit(&mut own.limits, LimitOwner::Association, setting);
@@ -120,7 +120,7 @@ pub(super) fn set_association(own: &mut Association, setting: &Setting) -> Resul
     Ok(Vec::new())
 }
 
-fn set_limit(limits: &mut Limits, owner: LimitOwner, setting: &Setting) -> Result<Vec<String>, String> {
+fn set_limit(limits: &mut Limits, owner: LimitOwner, setting: &AccountSetting) -> Result<Vec<String>, String> {
     let old = OLD_LIMITS.iter().find(|(old, ..)| setting.is(&[old]));
     let (name, value) = match old {
         Some((_, name, "")) => (*name, setting.value.to_string()),

@@ -8,7 +8,7 @@ use super::super::cluster::Switch;
 use super::super::hostlist::HostList;
 use super::lines::{ConfError, ConfLine, Place, lines_of};
 use super::nodes::MOST_OF_NODE;
-use super::unused::{Ignored, Keys};
+use super::unused::{Ignored, LineKeys};
 use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::{counted_as, shortened};
 
@@ -25,8 +25,8 @@ pub(super) fn lines_beside(folder: &Path, file: &str) -> Result<Option<Vec<ConfL
 }
 
 /// The keys of a SwitchName line.
-const SWITCH_KEYS: Keys =
-    Keys { of: "SwitchName", used: &["Nodes", "Switches"], mattering: &[], others: &["LinkSpeed"] };
+const SWITCH_KEYS: LineKeys =
+    LineKeys { of: "SwitchName", used: &["Nodes", "Switches"], mattering: &[], others: &["LinkSpeed"] };
 
 /// The switches of a topology.conf. As in Slurm, nodes that the machine does not have are left out.
 pub(super) fn tree(

@@ -112,19 +112,19 @@ const DEEPEST: usize = 10;
 /// # Errors
 /// If a line is not a parameter with a value, or a file that is included cannot be read.
 pub fn lines_of(text: &str, folder: &Path) -> Result<Vec<ConfLine>, ConfError> {
-    let mut reader = Reader { folder, lines: Vec::new(), files: Vec::new() };
+    let mut reader = ConfReader { folder, lines: Vec::new(), files: Vec::new() };
     reader.add(text)?;
     Ok(reader.lines)
 }
 
-struct Reader<'a> {
+struct ConfReader<'a> {
     folder: &'a Path,
     lines: Vec<ConfLine>,
     /// The included files that are being read, the innermost last.
     files: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ConfReader<'_> {
     fn add(&mut self, text: &str) -> Result<(), ConfError> {
         for (line, text) in joined_lines(text) {
             let place = Place { included: self.files.last().cloned(), line };

@@ -4,11 +4,11 @@ use super::super::cluster::Node;
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, parse_memory};
 use super::lines::{ConfError, ConfLine, Place, last_value, with_defaults};
-use super::unused::{Ignored, Keys};
+use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 
 /// The keys of a NodeName line, of all versions of Slurm up to 24.11.
-pub(super) const KEYS: Keys = Keys {
+pub(super) const KEYS: LineKeys = LineKeys {
     of: "NodeName",
     used: &[
         "CPUs",

@@ -28,7 +28,7 @@ impl Ignored {
 }
 
 /// The keys of a line with further pairs.
-pub(super) struct Keys {
+pub(super) struct LineKeys {
     /// The first key of the line.
     pub of: &'static str,
     /// They are simulated.
@@ -39,7 +39,7 @@ pub(super) struct Keys {
     pub others: &'static [&'static str],
 }
 
-impl Keys {
+impl LineKeys {
     /// Adds the keys of a line that are not used to `ignored`. Slurm refuses keys that it does not have.
     pub fn check(&self, line: &ConfLine, ignored: &mut Vec<Ignored>) -> Result<(), ConfError> {
         for (key, _) in &line.pairs {

@@ -9,7 +9,7 @@ use crate::text::shortened;
 use crate::time::{Seconds, parse_duration};
 
 /// A table.
-pub(super) struct Fields<'a> {
+pub(super) struct TomlFields<'a> {
     /// Its name: `nodes` of `[[nodes]]`.
     pub table: &'static str,
     /// Where it begins.
@@ -17,7 +17,7 @@ pub(super) struct Fields<'a> {
     pub entries: &'a [Entry],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> TomlFields<'a> {
     /// Refuses a table with other keys than these.
     pub fn refuse_others(&self, keys: &[&str]) -> Result<(), ConfError> {
         match self.entries.iter().find(|entry| !keys.contains(&entry.key.as_str())) {

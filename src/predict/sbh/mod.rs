@@ -13,7 +13,7 @@ use self::active::{ActiveJobs, TypeGroup, UserJobs};
 use self::criterion::Criterion;
 use self::job_types::JobType;
 use self::late::{LateClass, LateState};
-use self::sessions::{Match, Search, Sessions};
+use self::sessions::{Match, Search, SessionIndex};
 use crate::job::JobId;
 use crate::predict::board::Board;
 use crate::predict::deadline;
@@ -109,7 +109,7 @@ pub struct Sbh {
 
 /// Makes the prediction for one job.
 struct SbhHistory {
-    sessions: Sessions,
+    sessions: SessionIndex,
     fallback: Fallback,
 }
 
@@ -129,7 +129,7 @@ impl Sbh {
         let search = if spec.text("search") == "dfs" { Search::DepthFirst } else { Search::BreadthFirst };
         let depth = spec.text("sessions").parse().unwrap_or(u64::MAX);
         let metric = Metric::from_word(spec.text("metric"));
-        let sessions = Sessions::new(&criteria, search, depth, spec.duration("think"), metric);
+        let sessions = SessionIndex::new(&criteria, search, depth, spec.duration("think"), metric);
         Sbh {
             history: SbhHistory { sessions, fallback },
             propagate: spec.text("propagate") != "off",

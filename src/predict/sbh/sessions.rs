@@ -41,7 +41,7 @@ pub struct Match {
 
 /// All users' sessions, indexed.
 #[derive(Debug)]
-pub struct Sessions {
+pub struct SessionIndex {
     search: Search,
     /// How many sessions back are searched, the current one included.
     depth: u32,
@@ -76,9 +76,9 @@ struct Matches {
     metric_before: Seconds,
 }
 
-impl Sessions {
+impl SessionIndex {
     pub fn new(criteria: &[Criterion], search: Search, depth: u64, think: Seconds, metric: Metric) -> Self {
-        Sessions {
+        SessionIndex {
             search,
             depth: u32::try_from(depth).unwrap_or(u32::MAX),
             think,

@@ -19,7 +19,7 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-use plan::{Asked, Granted, NodePlan};
+use plan::{Granted, JobAtPlace, NodePlan};
 pub use pool::PlacedPool;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
@@ -33,26 +33,26 @@ pub struct OnNodes {
     placement: Placement,
     plan: NodePlan,
     /// Scratch: the waiting jobs in the order of the queue.
-    queue: Vec<Queued>,
+    queue: Vec<QueuedRequest>,
 }
 
 /// A waiting job with what it asks for.
 #[derive(Clone, Copy)]
-struct Queued {
+struct QueuedRequest {
     job: Waiting,
     request: RequestId,
 }
 
 /// How many reservations the partitions have.
-struct Reserved {
+struct ReservedCounts {
     counts: Vec<usize>,
     /// For each partition.
     most: usize,
 }
 
-impl Reserved {
-    fn new(nodes: &Nodes, most: Option<usize>) -> Reserved {
-        Reserved { counts: vec![0; nodes.cluster().partitions.len()], most: most.unwrap_or(usize::MAX) }
+impl ReservedCounts {
+    fn new(nodes: &Nodes, most: Option<usize>) -> ReservedCounts {
+        ReservedCounts { counts: vec![0; nodes.cluster().partitions.len()], most: most.unwrap_or(usize::MAX) }
     }
 
     /// Whether a partition has a reservation left.
@@ -104,7 +104,13 @@ impl OnNodes {
     }
 
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
-    fn start_first(&mut self, queue: &mut Vec<Queued>, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn start_first(
+        &mut self,
+        queue: &mut Vec<QueuedRequest>,
+        guide: &impl Guide,
+        view: &View<'_>,
+        starts: &mut Vec<JobId>,
+    ) {
         let nodes = nodes_of(view);
         let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
             return;
@@ -116,16 +122,22 @@ impl OnNodes {
     }
 
     /// The waiting jobs in the order of the queue, in the memory of the last pass.
-    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<Queued> {
+    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<QueuedRequest> {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
-        queue.extend(self.backlog.jobs(view).map(|job| Queued { job: *job, request: nodes.request(job.id) }));
+        queue.extend(self.backlog.jobs(view).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
         queue
     }
 
-    fn backfill_queue(&mut self, queue: &[Queued], guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn backfill_queue(
+        &mut self,
+        queue: &[QueuedRequest],
+        guide: &impl Guide,
+        view: &View<'_>,
+        starts: &mut Vec<JobId>,
+    ) {
         let (nodes, rules) = (nodes_of(view), self.rules.unwrap_or_default());
-        let mut reserved = Reserved::new(nodes, rules.reservations);
+        let mut reserved = ReservedCounts::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
         // No job from here on has room.
@@ -135,7 +147,7 @@ impl OnNodes {
                 rest.extend(&queue[number..end.max(number)]);
                 break;
             }
-            let Queued { job, request } = queued;
+            let QueuedRequest { job, request } = queued;
             if !nodes.shapes().get(*request).places.iter().any(|place| reserved.is_open(place)) {
                 rest.push(queued);
                 continue;
@@ -162,7 +174,7 @@ impl OnNodes {
         // What does not fit now does not fit later in the pass.
         rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
-        let mut ranked: Vec<(Precedence, &Queued)> =
+        let mut ranked: Vec<(Precedence, &QueuedRequest)> =
             rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, view.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, queued) in ranked {
@@ -179,18 +191,18 @@ impl OnNodes {
     /// Starts a job in the first partition that is open to it and in which it may start.
     fn try_start(
         &mut self,
-        queued: &Queued,
+        queued: &QueuedRequest,
         length: Seconds,
         is_open: impl Fn(&ShapePlace) -> bool,
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) -> bool {
-        let Queued { job: Waiting { id, .. }, request } = *queued;
+        let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         if self.plan.is_roomless(request, nodes) {
             return false;
         }
         let places = nodes.shapes().get(request).places.iter().enumerate().filter(|(_, place)| is_open(place));
-        let mut tried = places.map(|(at, _)| self.plan.try_now(&Asked { id, request, at, length }, nodes));
+        let mut tried = places.map(|(at, _)| self.plan.try_now(&JobAtPlace { id, request, at, length }, nodes));
         let Some(granted) = tried.find_map(|granted| granted) else { return false };
         self.plan.start(id, length, granted, nodes);
         starts.push(id);
@@ -198,11 +210,18 @@ impl OnNodes {
     }
 
     /// Makes a reservation in the partition where it is earliest; of equals in the first.
-    fn reserve(&mut self, queued: &Queued, length: Seconds, reserved: &mut Reserved, view: &View<'_>, nodes: &Nodes) {
+    fn reserve(
+        &mut self,
+        queued: &QueuedRequest,
+        length: Seconds,
+        reserved: &mut ReservedCounts,
+        view: &View<'_>,
+        nodes: &Nodes,
+    ) {
         self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
-        let Queued { job: Waiting { id, .. }, request } = *queued;
+        let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         let places = &nodes.shapes().get(request).places;
-        let asked = |at| Asked { id, request, at, length };
+        let asked = |at| JobAtPlace { id, request, at, length };
         let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
         let found = open.filter_map(|at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
         let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
@@ -255,7 +274,7 @@ impl Policy for OnNodes {
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
         self.plan.begin(view.now, nodes);
-        let mut counts = Reserved::new(nodes, rules.reservations);
+        let mut counts = ReservedCounts::new(nodes, rules.reservations);
         let queue = self.queued(view, nodes);
         for queued in &queue {
             let mut places = nodes.shapes().get(queued.request).places.iter();

@@ -2,7 +2,7 @@
 
 use super::nodes::SlurmParameters;
 use super::processors::{ProcessorSet, Share};
-use super::releases::{Grouping, Release, Releases};
+use super::releases::{EndGrouping, Release, Releases};
 use super::space::Space;
 use crate::job::JobId;
 use crate::time::{Seconds, Time};
@@ -30,7 +30,7 @@ pub(super) enum JobPlan {
 /// Attempts that need not be made again: a job that needs at least as many processors for at least as long fails in all of them
 /// too, and is tried from `from`.
 #[derive(Clone, Copy)]
-struct Failure {
+struct FailedAttempt {
     procs: u32,
     limit: Seconds,
     from: Time,
@@ -40,7 +40,7 @@ struct Failure {
 pub(super) struct Backfill<'a> {
     now: Time,
     window: Seconds,
-    grouping: Grouping,
+    grouping: EndGrouping,
     releases: &'a mut Releases,
     space: &'a mut Space,
     /// The first instant at which a pass may decide otherwise even if no job arrives, starts or ends before.
@@ -52,7 +52,7 @@ pub(super) struct Backfill<'a> {
     /// The processors and limits of jobs that got nothing since a job last started or got a reservation. Until then another such
     /// job gets nothing either.
     hopeless: Vec<(u32, Seconds)>,
-    failures: Vec<Failure>,
+    failures: Vec<FailedAttempt>,
 }
 
 impl<'a> Backfill<'a> {
@@ -71,7 +71,7 @@ impl<'a> Backfill<'a> {
         Backfill {
             now,
             window,
-            grouping: Grouping { growth, kill_wait },
+            grouping: EndGrouping { growth, kill_wait },
             releases,
             space,
             revisit,
@@ -219,7 +219,7 @@ impl<'a> Backfill<'a> {
         let PendingJob { procs, limit, .. } = *job;
         if is_short {
             self.failures.retain(|failure| (failure.procs, failure.limit) != (procs, limit));
-            self.failures.push(Failure { procs, limit, from });
+            self.failures.push(FailedAttempt { procs, limit, from });
         }
     }
 

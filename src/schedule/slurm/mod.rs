@@ -42,7 +42,7 @@ use clock::{PassTimes, rest};
 use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
-use ranking::Ranking;
+use ranking::PriorityRanking;
 use releases::{Release, Releases};
 use settings::Settings;
 use space::Space;
@@ -77,11 +77,11 @@ struct Slurm {
     settings: Settings,
     /// The Unix time of the instant 0.
     unix_start: Time,
-    nodes: Nodes,
+    nodes: PoolState,
     /// None if the queue is in order of arrival.
     priorities: Option<Priorities>,
     /// The waiting jobs in the order of their priorities. Empty without them.
-    ranking: Ranking,
+    ranking: PriorityRanking,
     submissions: ById<Submission>,
     times: PassTimes,
     /// The last main pass stopped at its depth: a pass without limit may start more jobs.
@@ -94,16 +94,16 @@ struct Slurm {
 
 /// The processors and what runs on them.
 #[derive(Clone)]
-struct Nodes {
+struct PoolState {
     releases: Releases,
     /// Memory for the reservations of a pass.
     space: Space,
 }
 
-impl Nodes {
+impl PoolState {
     /// Idle processors, of which reservations are rounded to `resolution` seconds.
-    fn new(procs: u32, resolution: Seconds) -> Nodes {
-        Nodes { releases: Releases::new(procs), space: Space::new(procs, resolution) }
+    fn new(procs: u32, resolution: Seconds) -> PoolState {
+        PoolState { releases: Releases::new(procs), space: Space::new(procs, resolution) }
     }
 }
 
@@ -112,9 +112,9 @@ impl Slurm {
         Slurm {
             unix_start: 0,
             // Made for the machine when the simulation begins.
-            nodes: Nodes::new(0, settings.parameters.resolution),
+            nodes: PoolState::new(0, settings.parameters.resolution),
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
-            ranking: Ranking::default(),
+            ranking: PriorityRanking::default(),
             submissions: ById::default(),
             times: PassTimes::new(&settings),
             is_cut_off: false,
@@ -225,7 +225,7 @@ impl Slurm {
             self.revisit = view.now;
         }
         self.list_candidates(view, starts);
-        let Nodes { releases, space } = &mut self.nodes;
+        let PoolState { releases, space } = &mut self.nodes;
         let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, releases, space);
         let mut started = Vec::new();
         pass.start_jobs(&self.queue, |job| started.push(job.id));
@@ -279,7 +279,7 @@ impl Policy for Slurm {
             return;
         }
         self.list_candidates(view, &[]);
-        let Nodes { mut releases, mut space } = self.nodes.clone();
+        let PoolState { mut releases, mut space } = self.nodes.clone();
         if self.settings.counting == Counting::Prediction {
             releases.set_ends(view.running, self.unix_start);
         }
@@ -293,7 +293,7 @@ impl Policy for Slurm {
 
     fn on_begin(&mut self, facts: &Facts) {
         self.unix_start = facts.unix_start;
-        self.nodes = Nodes::new(facts.capacity.procs(), self.settings.parameters.resolution);
+        self.nodes = PoolState::new(facts.capacity.procs(), self.settings.parameters.resolution);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {

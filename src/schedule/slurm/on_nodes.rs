@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use super::clock::{PassTimes, rest};
 use super::in_whole_minutes;
 use super::nodes::{
-    Line, NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmSite, Started,
+    NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmQueue, SlurmSite, Started,
 };
 use super::returning::Returning;
 use super::settings::Settings;
-use super::standing::Standing;
+use super::standing::Standings;
 use crate::job::{JobId, Submission};
 use crate::machine::{Cluster, NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
@@ -31,10 +31,10 @@ pub struct SlurmOnNodes {
     /// By request: a job that asks for this.
     kinds: Vec<Option<SlurmJob>>,
     state: NodesState,
-    line: Line,
+    line: SlurmQueue,
     /// By waiting job: its place in the line.
     line_places: FxHashMap<JobId, u32>,
-    standing: Standing,
+    standing: Standings,
     /// Jobs that have arrived since the last pass.
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
@@ -67,9 +67,9 @@ impl SlurmOnNodes {
             unix_start: 0,
             kinds: Vec::new(),
             state: NodesState::new(&site),
-            line: Line::default(),
+            line: SlurmQueue::default(),
             line_places: FxHashMap::default(),
-            standing: Standing::new(&settings, &site, shapes, log),
+            standing: Standings::new(&settings, &site, shapes, log),
             newcomers: Vec::new(),
             refused: Vec::new(),
             returning: Returning::new(settings.requeue_delay),

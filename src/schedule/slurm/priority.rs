@@ -202,23 +202,23 @@ impl Priorities {
     }
 
     /// The same from the parts of the priority.
-    pub fn at(&self, now: Time, parts: &Parts) -> f64 {
+    pub fn at(&self, now: Time, parts: &PriorityParts) -> f64 {
         (self.exactly(now, parts) * 1e6).round()
     }
 
-    fn exactly(&self, now: Time, parts: &Parts) -> f64 {
+    fn exactly(&self, now: Time, parts: &PriorityParts) -> f64 {
         let aged = ((now - parts.submit) as f64 / self.weights.of.max_age as f64).clamp(0.0, 1.0);
         self.weights.of.age * aged + parts.sized + parts.fair
     }
 
-    pub fn parts(&self, job: &Submission, procs: u32) -> Parts {
+    pub fn parts(&self, job: &Submission, procs: u32) -> PriorityParts {
         let owner = self.weights.owner(job);
         let sized = self.weights.of.size * (f64::from(job.procs) / f64::from(procs));
-        Parts { submit: job.submit, owner, sized, fair: self.fair(owner) }
+        PriorityParts { submit: job.submit, owner, sized, fair: self.fair(owner) }
     }
 
     /// Sets the part that depends on usage. That of one owner is computed once after each change.
-    pub fn renew(&mut self, parts: &mut Parts) {
+    pub fn renew(&mut self, parts: &mut PriorityParts) {
         let changes = self.changes;
         parts.fair = match self.fair.get(&parts.owner) {
             Some(&(then, fair)) if then == changes => fair,
@@ -246,7 +246,7 @@ impl Priorities {
 
 /// What the priority of a job is made of, besides its wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
+pub(super) struct PriorityParts {
     submit: Time,
     owner: i32,
     /// What its size adds.

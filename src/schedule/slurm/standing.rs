@@ -20,7 +20,7 @@ fn billing_of(partition: &Partition) -> Billing {
 
 /// Of all owners.
 #[derive(Clone)]
-pub struct Standing {
+pub struct Standings {
     shapes: Arc<Shapes>,
     owners: Owners,
     /// By user in the simulated jobs: the name.
@@ -43,12 +43,12 @@ pub struct Standing {
     started_jobs: FxHashMap<u64, SlurmJob>,
 }
 
-impl Standing {
+impl Standings {
     /// For the jobs of a log.
-    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standing {
+    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standings {
         let (accounts, weights) = (log.accounts(), settings.weights.as_ref().map(|weights| &weights.of));
         let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
-        let mut standing = Standing {
+        let mut standing = Standings {
             shapes: Arc::clone(shapes),
             owners: Owners::new(&site.cluster.associations),
             users: users.collect(),

@@ -4,7 +4,7 @@ use super::FormatEntry;
 use crate::trace::error::FaultKind;
 use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
-    Bad, Collector, EstimateField, JobRow, LogReading, Unit, duration, leading_number, unix_time,
+    Bad, Collector, EstimateField, JobInRow, LogReading, Unit, duration, leading_number, unix_time,
 };
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -136,7 +136,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         gpus: all_gpus as u32,
     };
     let is_completed = exit_status == b"0";
-    let job = JobRow {
+    let job = JobInRow {
         id,
         submit: time(ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
         eligible: time(etime, "etime")?,
@@ -151,7 +151,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         status: i32::from(is_completed),
         state: if is_completed { b"exit status 0" } else { b"other exit status" },
         request: asked.number(&mut collector.requests)?,
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

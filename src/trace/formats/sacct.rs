@@ -9,7 +9,7 @@ use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
 use crate::trace::requests::{SlurmAsked, exclusive_in, nice_in};
 use crate::trace::rows::{
-    Bad, Collector, JobRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
+    Bad, Collector, JobInRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
 };
 
@@ -228,7 +228,7 @@ fn row<'r>(
         // The limit can be changed later; that of the first row counts.
         collector.conditions.limit(array, limit);
     }
-    let job = JobRow {
+    let job = JobInRow {
         id,
         array,
         submit: iso_time(submit, "Submit")?.ok_or(Bad::missing(submit, "Submit"))?,
@@ -244,7 +244,7 @@ fn row<'r>(
         state,
         is_unknown_state: meaning == State::Unknown,
         request: asked.number(&mut collector.requests)?,
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

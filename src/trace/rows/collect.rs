@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_64;
 
-use super::JobRow;
+use super::JobInRow;
 use super::names::NamesRead;
 use super::reading::SubmitTime;
 use super::values::Bad;
@@ -137,7 +137,7 @@ pub struct Collector<'a> {
     ids: Vec<Box<[u8]>>,
     /// The ids of a table if all are whole numbers, in the order of the rows.
     numbers: Option<Vec<i64>>,
-    /// Hashes of the jobs' [`JobRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
+    /// Hashes of the jobs' [`JobInRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
     /// 300,000.
     identities: FxHashSet<u64>,
     /// Memory for the next identity.
@@ -269,7 +269,7 @@ impl<'a> Collector<'a> {
 
     /// Whether no earlier row is of the same run of the same job. A job without an id is always new.
     #[inline]
-    fn is_new(&mut self, job: &JobRow<'_>) -> bool {
+    fn is_new(&mut self, job: &JobInRow<'_>) -> bool {
         if job.id.is_empty() {
             return true;
         }
@@ -279,7 +279,7 @@ impl<'a> Collector<'a> {
 
     /// Adds a job of a log, unless it had not ended or an earlier row is the same.
     #[inline]
-    pub fn job<'r>(&mut self, row: &'r [u8], job: &JobRow<'r>) -> Result<(), Bad<'r>> {
+    pub fn job<'r>(&mut self, row: &'r [u8], job: &JobInRow<'r>) -> Result<(), Bad<'r>> {
         let by_eligible = self.options.reading.submit_time == SubmitTime::Eligible;
         let held = job.eligible.filter(|&eligible| by_eligible && eligible > job.submit);
         let submit = held.unwrap_or(job.submit);

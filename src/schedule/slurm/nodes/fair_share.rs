@@ -76,7 +76,7 @@ pub(super) struct FairShare {
 }
 
 /// The rank of the next user of Fair Tree: `tied` if it is equal to the one before, else `next`.
-struct Rank {
+struct UserRank {
     tied: u32,
     next: u32,
 }
@@ -166,7 +166,7 @@ impl FairShare {
     /// Ends a recalculation.
     pub fn finish(&mut self) {
         if self.rule == FairShareRule::Tree {
-            let mut rank = Rank { tied: self.users, next: self.users };
+            let mut rank = UserRank { tied: self.users, next: self.users };
             self.rank_children(0, false, &mut rank);
         }
     }
@@ -195,7 +195,7 @@ impl FairShare {
 
     /// Fair Tree [fair_tree.c: _calc_tree_fs]: walks down from an account, those with the smallest use of their shares first.
     /// `is_tied`: the account is equal to what comes before it.
-    fn rank_children(&mut self, account: usize, is_tied: bool, rank: &mut Rank) {
+    fn rank_children(&mut self, account: usize, is_tied: bool, rank: &mut UserRank) {
         let Member { children: (from, to), usage: all, .. } = self.members[account];
         for &child in &self.children[from..to] {
             let child = &mut self.members[child as usize];

@@ -32,7 +32,7 @@ pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
 pub use job::{NodeCounts, QueueEntry, SlurmJob};
 pub use limits::{Rejected, SiteLimits};
-pub use line::Line;
+pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
 pub use passes::{ArrayTasks, Chosen, JobLimits, NoLimits, Reserved, SlurmPass, Started};
 pub use pick::{NodesState, Picked, SlurmNodes, candidates};

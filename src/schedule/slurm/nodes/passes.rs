@@ -116,7 +116,7 @@ pub struct SlurmPass<'a, 's> {
 }
 
 /// What becomes of an entry of a backfill pass.
-enum Tried {
+enum TriedEntry {
     Started,
     Reserved,
     PassedOver,
@@ -320,16 +320,16 @@ impl SlurmPass<'_, '_> {
                 counts.tried += 1;
                 let tried = self.try_entry(entry, &nodes, &mut space, &mut counts);
                 let is_last = parameters.most_started > 0 && self.started.len() >= parameters.most_started;
-                if matches!(tried, Tried::Started) && is_last {
+                if matches!(tried, TriedEntry::Started) && is_last {
                     return;
                 }
                 let Some(array) = self.arrays.get(&job.id) else { break };
                 match tried {
-                    Tried::PassedOver => break,
-                    Tried::Started => {
+                    TriedEntry::PassedOver => break,
+                    TriedEntry::Started => {
                         array_partition.insert(job.id, partition);
                     }
-                    Tried::Reserved => {
+                    TriedEntry::Reserved => {
                         in_a_row = (Some(job.id), if in_a_row.0 == Some(job.id) { in_a_row.1 + 1 } else { 1 });
                         if in_a_row.1 >= parameters.array_reservations || in_a_row.1 >= array.left {
                             break;
@@ -347,7 +347,7 @@ impl SlurmPass<'_, '_> {
         nodes: &NodeCounts,
         space: &mut NodeSpace,
         counts: &mut BackfillCounts,
-    ) -> Tried {
+    ) -> TriedEntry {
         let QueueEntry { job, partition } = entry;
         let (site, now) = (self.nodes.site, self.now);
         let parameters = &site.parameters;
@@ -358,7 +358,7 @@ impl SlurmPass<'_, '_> {
         let only_now = self.is_young(job) || (parameters.one_reservation && planned.is_some()) || is_partition_full;
         let earliest = self.nodes.earliest(entry, nodes, now);
         if earliest > now && (only_now || earliest > now.saturating_add(parameters.window)) {
-            return Tried::PassedOver;
+            return TriedEntry::PassedOver;
         }
         let possible = self.nodes.candidates(entry, true);
         let mut from = now;
@@ -377,7 +377,7 @@ impl SlurmPass<'_, '_> {
             let Some((start, grant)) = found else {
                 match later {
                     Some(later) if !only_now => from = later,
-                    _ => return Tried::PassedOver,
+                    _ => return TriedEntry::PassedOver,
                 }
                 continue;
             };
@@ -405,9 +405,9 @@ impl SlurmPass<'_, '_> {
                             space.reserve(Time::MIN, space.floor(now + limit), &nodes);
                         }
                         self.start(entry, limit, grant);
-                        return Tried::Started;
+                        return TriedEntry::Started;
                     }
-                    (_, Some(false)) if !parameters.limits_block => return Tried::PassedOver,
+                    (_, Some(false)) if !parameters.limits_block => return TriedEntry::PassedOver,
                     (_, Some(false)) => start = later.unwrap_or(now + UNKNOWN_START),
                     (picked, _) => {
                         if let Picked::Preempt(found) = picked {
@@ -418,7 +418,7 @@ impl SlurmPass<'_, '_> {
                 }
             }
             if start > now && only_now {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if let Some(later) = later.filter(|&later| start > later) {
                 from = later;
@@ -426,18 +426,18 @@ impl SlurmPass<'_, '_> {
             }
             let (begin, end) = (space.floor(start), space.floor(start + limit));
             if start > now + parameters.window {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if start > now && space.overlaps(begin, end, &chosen) {
                 from = start;
                 continue;
             }
             if !parameters.limits_block && !self.limits.allows(entry, Chosen::Later(&grant)) {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             self.reserved.push(Reserved { id: job.id, partition, start, nodes: chosen.clone() });
             if parameters.most_reserved > 0 && is_too_many(&mut counts.reserved, partition, parameters.most_reserved) {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if !parameters.one_reservation || planned.is_none() {
                 space.reserve(begin, end, &chosen);
@@ -445,8 +445,8 @@ impl SlurmPass<'_, '_> {
             if planned.is_none_or(|planned| start < planned) {
                 counts.planned.insert(job.id, start);
             }
-            return Tried::Reserved;
+            return TriedEntry::Reserved;
         }
-        Tried::PassedOver
+        TriedEntry::PassedOver
     }
 }

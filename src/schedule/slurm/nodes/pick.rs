@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::choice::{JobOnNodes, NodeTest, NodeWeight, UsableNodes, UsableSums, plain_weight};
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
-use super::preempt::{Preempting, Preemption};
+use super::preempt::{Preempting, PreemptionState};
 use super::prospects::{Prospect, Prospects};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::NodeGrant;
@@ -20,7 +20,7 @@ pub struct NodesState {
     pub weights: Vec<NodeWeight>,
     pub(super) prospects: Prospects,
     /// Running jobs that may make way for others.
-    pub(super) preemption: Preemption,
+    pub(super) preemption: PreemptionState,
     /// Memory for tests.
     pub(super) usable: UsableNodes,
     /// Memory: what is used when some jobs have left.
@@ -34,7 +34,7 @@ impl NodesState {
             in_use: InUse::new(site),
             weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
             prospects: Prospects::default(),
-            preemption: Preemption::default(),
+            preemption: PreemptionState::default(),
             usable: UsableNodes::new(),
             future: NodesInUse::default(),
         }

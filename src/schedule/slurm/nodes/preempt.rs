@@ -18,7 +18,7 @@ const MESSAGE_TIMEOUT: Seconds = 10;
 
 /// What is known of running jobs that may make way. Empty without preemption.
 #[derive(Clone, Debug, Default)]
-pub struct Preemption {
+pub struct PreemptionState {
     now: Time,
     /// By partition: what is used without the jobs that make way for its jobs.
     without: Vec<WithoutJobs>,
@@ -106,7 +106,7 @@ impl InUse {
     }
 }
 
-impl Preemption {
+impl PreemptionState {
     /// The running jobs that do not make way for those of a partition, after [`SlurmNodes::has_candidates`] has found others.
     pub(super) fn staying(&self, partition: usize) -> &[RunningJob] {
         &self.without[partition].staying
@@ -147,7 +147,7 @@ impl SlurmNodes<'_> {
             return false;
         }
         let SlurmNodes { site, state, .. } = self;
-        let NodesState { preemption: Preemption { now, without, .. }, in_use, .. } = &mut **state;
+        let NodesState { preemption: PreemptionState { now, without, .. }, in_use, .. } = &mut **state;
         without.resize_with(site.preemptable.len(), WithoutJobs::default);
         let WithoutJobs { change, is_any, nodes, staying } = &mut without[partition];
         if change.replace(in_use.changes) != Some(in_use.changes) {

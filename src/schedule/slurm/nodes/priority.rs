@@ -9,22 +9,22 @@ use crate::time::{MINUTE, Time};
 
 /// What a job has, or a partition, or their quotient.
 #[derive(Clone, Copy, Debug, Default)]
-struct Amounts {
+struct RealAmounts {
     cpus: f64,
     memory: f64,
     nodes: f64,
     gpus: f64,
 }
 
-impl Amounts {
+impl RealAmounts {
     fn weighted(&self, weights: &TresWeights) -> f64 {
         let TresWeights { cpus, memory, nodes, gpus } = weights;
         self.cpus * cpus + self.memory * memory + self.nodes * nodes + self.gpus * gpus
     }
 
-    fn over(&self, all: &Amounts) -> Amounts {
+    fn over(&self, all: &RealAmounts) -> RealAmounts {
         let part = |own: f64, all: f64| if all > 0.0 { own / all } else { 0.0 };
-        Amounts {
+        RealAmounts {
             cpus: part(self.cpus, all.cpus),
             memory: part(self.memory, all.memory),
             nodes: part(self.nodes, all.nodes),
@@ -52,7 +52,7 @@ pub struct SitePriorities {
     nodes: f64,
     cpus: f64,
     /// By partition: its factor and what it has.
-    partitions: Vec<(f64, Amounts)>,
+    partitions: Vec<(f64, RealAmounts)>,
     /// By quality of service: its factor.
     qos: Vec<f64>,
 }
@@ -64,7 +64,7 @@ impl SitePriorities {
         let largest = cluster.partitions.iter().map(|partition| partition.priority_job_factor).max().unwrap_or(0);
         let part = |own: u32, all: u32| if all > 0 { f64::from(own) / f64::from(all) } else { 0.0 };
         let amounts = |nodes: &[u32]| {
-            nodes.iter().fold(Amounts::default(), |mut all, &node| {
+            nodes.iter().fold(RealAmounts::default(), |mut all, &node| {
                 let node = &cluster.nodes[node as usize];
                 all.cpus += f64::from(node.cpus);
                 all.memory += node.memory as f64;
@@ -167,11 +167,11 @@ impl SitePriorities {
     }
 }
 
-fn asked(job: &SlurmJob, cpus: f64) -> Amounts {
+fn asked(job: &SlurmJob, cpus: f64) -> RealAmounts {
     let nodes = f64::from(job.min_nodes);
     let times = if job.is_per_cpu { cpus } else { nodes };
     let gpus = if job.gpus > 0 { f64::from(job.gpus) } else { f64::from(job.gpus_per_node) * nodes };
-    Amounts { cpus, memory: job.memory as f64 * times, nodes, gpus }
+    RealAmounts { cpus, memory: job.memory as f64 * times, nodes, gpus }
 }
 
 #[cfg(test)]

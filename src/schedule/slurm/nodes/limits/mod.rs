@@ -60,7 +60,7 @@ pub enum Rejected {
 }
 
 /// Whose limits a job must keep.
-struct Entry<'a> {
+struct LimitedJob<'a> {
     job: &'a SlurmJob,
     account: usize,
     /// The first one comes first.
@@ -209,17 +209,17 @@ impl SiteLimits {
         job.qos.map_or(1.0, |qos| self.qos[qos].usage_factor)
     }
 
-    fn entry<'a>(&self, entry: QueueEntry<'a>) -> Entry<'a> {
+    fn entry<'a>(&self, entry: QueueEntry<'a>) -> LimitedJob<'a> {
         let QueueEntry { job, partition } = entry;
         let first = self.partition_qos[partition];
         let qos = [first, job.qos.filter(|qos| first != Some(*qos))];
         let owner = &self.owners[job.owner];
         let is_limited = owner.is_within_limits || qos.iter().flatten().any(|&qos| self.qos[qos].is_limited);
-        Entry { job, account: owner.account, qos, is_limited, is_alone: false }
+        LimitedJob { job, account: owner.account, qos, is_limited, is_alone: false }
     }
 
     /// Changes what is used of all limits that hold for a job.
-    fn count(&mut self, entry: &Entry<'_>, change: impl Fn(&mut Used)) {
+    fn count(&mut self, entry: &LimitedJob<'_>, change: impl Fn(&mut Used)) {
         entry.qos.iter().flatten().for_each(|&qos| self.qos[qos].count(entry.job.user, entry.account, &change));
         self.count_owners(entry.job.owner, change);
     }
