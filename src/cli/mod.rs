@@ -59,7 +59,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 
-use crate::predict::catalog::{self as predictors, PredictorEntry};
+use crate::predict::catalog::{self as predictors, Entry};
 use crate::schedule::catalog::{self as schedulers, SchedulerEntry};
 
 /// A subcommand. Its file has its form, and [`forms`] has all of them.
@@ -239,7 +239,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Like [`run`], with the predictors and schedulers of another crate added to those of this one. Call it once per process.
 ///
 /// ```standalone_crate
-/// # use shadowtime::{job::JobId, predict::{Board, Predictor, catalog::PredictorEntry}, spec::Form};
+/// # use shadowtime::{job::JobId, predict::{Board, Predictor, catalog::Entry}, spec::Form};
 /// # struct Half;
 /// # impl Predictor for Half {
 /// #     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
@@ -248,7 +248,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// #     }
 /// # }
 /// static HALF: Form = Form { name: "half", about: "half of the estimate", keys: &[] };
-/// static MINE: [PredictorEntry; 1] = [(&HALF, |_| Box::new(Half))];
+/// static MINE: [Entry; 1] = [(&HALF, |_| Box::new(Half))];
 /// let arguments = ["mine", "-q", "--predictor", "half", "--baseline", "sjbf/ruh"].map(Into::into);
 /// let code = shadowtime::cli::run_with(&MINE, &[], arguments);
 /// assert_eq!(code, std::process::ExitCode::SUCCESS);
@@ -256,7 +256,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// assert!(shadowtime::predict::catalog::extend(&MINE).is_err());
 /// ```
 pub fn run_with(
-    predictors: &'static [PredictorEntry],
+    predictors: &'static [Entry],
     schedulers: &'static [SchedulerEntry],
     arguments: impl IntoIterator<Item = OsString>,
 ) -> ExitCode {

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::cluster::Cluster;
-use super::nodes::{NodeGrant, NodeShare, Resources};
+use super::resources::{NodeGrant, NodeShare, Resources};
 use super::shape::{NodeShape, ShapePlace};
 
 /// Which of the nodes on which a job fits are taken first.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::constraint::Constraint;
-use super::nodes::{NodeShare, Resources};
 use super::placement::Placement;
+use super::resources::{NodeShare, Resources};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 
 /// A request on a cluster.

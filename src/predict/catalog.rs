@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::constant::{self, Constant};
 use super::downey::{self, DowneyPredictor};
 use super::estimate::{self, Estimate};
-use super::exec::{self, Exec};
+use super::exec::{self, ExecPredictor};
 use super::gibbons::{self, Gibbons};
 use super::given::{self, GivenPredictor, GivenTable};
 use super::kin::{self, Kin};
@@ -22,12 +22,12 @@ use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
 /// form. A predictor gets all its knowledge of jobs from events, so the spec is all that it is built from.
-pub type PredictorEntry = (&'static Form, BuildPredictor);
+pub type Entry = (&'static Form, BuildPredictor);
 
 type BuildPredictor = fn(&Spec) -> Box<dyn Predictor>;
 
 /// To add a predictor, add a line here.
-const CATALOG: &[PredictorEntry] = &[
+const CATALOG: &[Entry] = &[
     (&perfect::FORM, |_| Box::new(Perfect)),
     (&constant::FORM, |spec| Box::new(Constant::new(spec))),
     (&estimate::FORM, |_| Box::new(Estimate)),
@@ -41,7 +41,7 @@ const CATALOG: &[PredictorEntry] = &[
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
     (&learned::FORM, |spec| Box::new(LearnedPredictor::new(spec))),
     (&given::FORM, |spec| Box::new(GivenPredictor::new(spec))),
-    (&exec::FORM, |spec| Box::new(Exec::new(spec))),
+    (&exec::FORM, |spec| Box::new(ExecPredictor::new(spec))),
 ];
 
 static PREDICTORS: Catalog<BuildPredictor> = Catalog::new("predictor", CATALOG);
@@ -50,7 +50,7 @@ static PREDICTORS: Catalog<BuildPredictor> = Catalog::new("predictor", CATALOG);
 ///
 /// # Errors
 /// As [`Catalog::extend`].
-pub fn extend(predictors: &'static [PredictorEntry]) -> Result<(), SpecError> {
+pub fn extend(predictors: &'static [Entry]) -> Result<(), SpecError> {
     PREDICTORS.extend(predictors)
 }
 

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::super::conf::{ConfError, Ignored, Place};
+use super::super::conf::{ConfError, FileLine, Ignored};
 use super::limits::{LimitForm, LimitOwner};
 use super::{Account, Association, Associations, QualityOfService, ROOT, User};
 use crate::text::{counted, shortened};
 
 /// A row with the names of its columns.
 struct DumpRow<'a> {
-    place: Place,
+    place: FileLine,
     cells: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> DumpRow<'a> {
     /// `sacctmgr -p` ends each line with a `|`.
     fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<DumpRow<'a>, ConfError> {
-        let place = Place::of_line(line);
+        let place = FileLine::of_line(line);
         let text = text.strip_suffix('|').filter(|_| is_closed).unwrap_or(text);
         let cells: Vec<&str> = text.split('|').collect();
         match cells.len() == columns.len() {
@@ -43,7 +43,7 @@ impl<'a> DumpRow<'a> {
 pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ignored>, ConfError> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (line, header) = lines.next().expect("a dump has a header");
-    let place = Place::of_line(line);
+    let place = FileLine::of_line(line);
     let columns: Vec<&str> = header.strip_suffix('|').unwrap_or(header).split('|').map(str::trim).collect();
     let has = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
     let mut ignored = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
 }
 
 /// Notes the columns that are not used.
-fn note_columns(columns: &[&str], owner: LimitOwner, place: &Place, ignored: &mut Vec<Ignored>) {
+fn note_columns(columns: &[&str], owner: LimitOwner, place: &FileLine, ignored: &mut Vec<Ignored>) {
     let used: &[&str] = match owner {
         LimitOwner::Qos => &["Name", "Priority", "UsageFactor", "Flags"],
         LimitOwner::Association => &[

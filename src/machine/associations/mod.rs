@@ -14,7 +14,7 @@ pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits, Tres};
 pub(super) use setting::factor;
 
-use super::conf::{ConfError, Ignored, Place};
+use super::conf::{ConfError, FileLine, Ignored};
 use crate::settings_file::{MOST_OF_ASSOCIATIONS, read_text};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
@@ -132,7 +132,7 @@ impl Associations {
         match first {
             Some(header) if header.contains('|') => dump::add(self, text),
             Some(_) => script::add(self, text),
-            None => Err(Place::of_line(1).wrong(
+            None => Err(FileLine::of_line(1).wrong(
                 "nothing to read: give a script for sacctmgr, or the output of 'sacctmgr show assoc -P' or 'sacctmgr show qos -P'",
             )),
         }
@@ -140,7 +140,7 @@ impl Associations {
 
     /// Checks that accounts and users have an account above them, that nothing is there twice, and that no account is above itself.
     /// The places are those of accounts and users, in their order.
-    pub(super) fn check(&self, of_accounts: &[Place], of_users: &[Place]) -> Result<(), ConfError> {
+    pub(super) fn check(&self, of_accounts: &[FileLine], of_users: &[FileLine]) -> Result<(), ConfError> {
         let parents: BTreeMap<&str, &str> = self.accounts.iter().map(|one| (&*one.name, &*one.parent)).collect();
         let unknown = |name: &str| {
             let meant = did_you_mean(name, self.accounts.iter().map(|account| account.name.as_str()));

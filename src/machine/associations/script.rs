@@ -1,6 +1,6 @@
 //! Scripts for `sacctmgr`: lines such as `add user name=u1 account=a1 fairshare=2`.
 
-use super::super::conf::{ConfError, Ignored, Place};
+use super::super::conf::{ConfError, FileLine, Ignored};
 use super::dump::listed;
 use super::setting::{
     ACCOUNT, AccountSetting, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, set_account, set_association, set_qos,
@@ -15,9 +15,9 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
         associations.qos.insert(0, QualityOfService::new("normal"));
     }
     let mut ignored = Vec::new();
-    let mut last = Place::of_line(1);
+    let mut last = FileLine::of_line(1);
     for (line, text) in (1..).zip(text.lines()) {
-        let place = Place::of_line(line);
+        let place = FileLine::of_line(line);
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
@@ -74,7 +74,7 @@ impl Entity {
 struct Script<'a> {
     associations: &'a mut Associations,
     ignored: &'a mut Vec<Ignored>,
-    place: &'a Place,
+    place: &'a FileLine,
 }
 
 impl Script<'_> {

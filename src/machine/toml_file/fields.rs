@@ -1,7 +1,7 @@
 //! The values of a table of TOML, with errors that name the line.
 
 use super::super::associations::factor;
-use super::super::conf::{ConfError, Place};
+use super::super::file_line::{ConfError, FileLine};
 use super::super::units::{MEMORY_FORM, parse_memory};
 use crate::settings_file::{Entry, Value};
 use crate::similar::did_you_mean;
@@ -25,7 +25,7 @@ impl<'a> TomlFields<'a> {
             Some(Entry { key, line, .. }) => {
                 let (table, shown, meant) = (self.table, shortened(key), did_you_mean(key, keys.iter().copied()));
                 let why = format!("{table}: no key '{shown}'; the keys are {}{meant}", keys.join(", "));
-                Err(Place::of_line(*line).wrong(why))
+                Err(FileLine::of_line(*line).wrong(why))
             }
         }
     }
@@ -35,8 +35,8 @@ impl<'a> TomlFields<'a> {
     }
 
     /// The place of a key, or of the table if it does not have the key.
-    pub fn place(&self, key: &str) -> Place {
-        Place::of_line(self.entry(key).map_or(self.line, |entry| entry.line))
+    pub fn place(&self, key: &str) -> FileLine {
+        FileLine::of_line(self.entry(key).map_or(self.line, |entry| entry.line))
     }
 
     /// An error in the value of a key.

@@ -6,7 +6,7 @@ use super::super::associations::{
 use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
 use super::super::cluster::{Cluster, Node, Partition, PreemptMode};
-use super::super::conf::{ConfError, MOST_OF_NODE, Place};
+use super::super::conf::{ConfError, FileLine, MOST_OF_NODE};
 use super::super::hostlist::HostList;
 use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
@@ -56,7 +56,7 @@ pub fn parse_toml(text: &str) -> Result<Cluster, ConfError> {
 fn line_of(error: &str) -> ConfError {
     let parts = error.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
     let (line, why) = parts.and_then(|(line, why)| Some((line.parse().ok()?, why))).unwrap_or((1, error));
-    Place::of_line(line).wrong(why)
+    FileLine::of_line(line).wrong(why)
 }
 
 fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
@@ -70,7 +70,7 @@ fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
                 "no key '{shown}'; a machine has tables {tables}, and before them {}{meant}",
                 SWITCHES.join(", ")
             );
-            Err(Place::of_line(*line).wrong(why))
+            Err(FileLine::of_line(*line).wrong(why))
         }
     }
 }
@@ -78,7 +78,7 @@ fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
 /// The tables of one name.
 fn tables<'a>(entries: &'a [Entry], table: &'static str) -> Result<Vec<TomlFields<'a>>, ConfError> {
     let Some(entry) = entries.iter().find(|entry| entry.key == table) else { return Ok(Vec::new()) };
-    let form = |line: usize| Place::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
+    let form = |line: usize| FileLine::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
     let Value::List(items) = &entry.value else { return Err(form(entry.line)) };
     let fields = |item: &'a Item| match &item.value {
         Value::Table(entries) => Ok(TomlFields { table, line: item.line, entries }),
@@ -92,7 +92,7 @@ fn nodes(tables: &[TomlFields]) -> Result<(Vec<Node>, bool), ConfError> {
     let mut builder = Builder::default();
     if tables.is_empty() {
         let why = "there are no nodes: write [[nodes]] with name = \"n[1-4]\", cpus = 12, memory = \"48G\"";
-        return Err(Place::of_line(1).wrong(why));
+        return Err(FileLine::of_line(1).wrong(why));
     }
     let mut has_memory = false;
     for fields in tables {

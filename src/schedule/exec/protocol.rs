@@ -210,7 +210,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for AskedStart<'a> {
 
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Object<'a> {
+        struct StartObject<'a> {
             #[serde(borrow)]
             id: Cow<'a, str>,
             #[serde(borrow, default, deserialize_with = "cpus_by_node")]
@@ -233,7 +233,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for AskedStart<'a> {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-                let Object { id, nodes } = Object::deserialize(MapAccessDeserializer::new(map))?;
+                let StartObject { id, nodes } = StartObject::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(AskedStart { id, nodes })
             }
         }

@@ -1,8 +1,19 @@
 //! What jobs with reservations need at least, and what they can take from each other at most, wherever they are placed.
 
-use super::plan::JobAtPlace;
+use crate::job::JobId;
 use crate::machine::{ListRelation, NodeShape, NodeShare, Nodes, Resources, ShapePlace, cpus_of, take};
-use crate::time::Time;
+use crate::request::RequestId;
+use crate::time::{Seconds, Time};
+
+/// A job in one of its partitions: the position in [`crate::machine::NodeShape::places`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobAtPlace {
+    pub id: JobId,
+    pub request: RequestId,
+    pub at: usize,
+    /// The seconds that it counts with.
+    pub length: Seconds,
+}
 
 /// More than any machine has.
 const ALL: i64 = 1 << 40;

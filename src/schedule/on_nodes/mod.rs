@@ -19,7 +19,8 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-use plan::{Granted, JobAtPlace, NodePlan};
+use bounds::JobAtPlace;
+use plan::{Granted, NodePlan};
 pub use pool::PlacedPool;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,

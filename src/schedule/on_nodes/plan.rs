@@ -8,22 +8,12 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::bounds::PlannedStart;
+use super::bounds::{JobAtPlace, PlannedStart};
 use super::rooms::Rooms;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
-
-/// A job in one of its partitions: the position in [`crate::machine::NodeShape::places`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct JobAtPlace {
-    pub id: JobId,
-    pub request: RequestId,
-    pub at: usize,
-    /// The seconds that it counts with.
-    pub length: Seconds,
-}
 
 /// A job that runs, or that the pass has started.
 struct Leaving {

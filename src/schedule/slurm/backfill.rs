@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use crate::schedule::catalog;
     use crate::schedule::slurm::conf::SlurmConf;
-    use crate::schedule::slurm::processors::Run;
+    use crate::schedule::slurm::runs::Run;
     use crate::schedule::slurm::settings::Settings;
 
     #[derive(Deserialize)]

@@ -4,13 +4,18 @@
 //! before.
 
 use super::settings::Settings;
-use crate::time::{DAY, Seconds, Time};
+use crate::time::{DAY, MINUTE, Seconds, Time};
 
 /// How long to wait for the next pass that only the passing of time asks for. When nothing has happened for more than a day,
 /// such passes become rarer: a log may have a job that outlives its limit by years.
 pub(super) fn rest(now: Time, last_event: Time) -> Seconds {
     let quiet = now - last_event;
     if quiet > DAY { quiet / 64 } else { 0 }
+}
+
+/// Slurm's limits are whole minutes.
+pub(super) fn in_whole_minutes(estimate: Seconds) -> Seconds {
+    (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
 }
 
 /// When the passes come, and what has happened since the last ones.

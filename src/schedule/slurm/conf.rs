@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::nodes::TresWeights;
-use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
+use crate::machine::conf::{ConfError, ConfLine, FileLine, lines_of, processors};
 use crate::machine::{Ignored, PreemptMode, slurm_time};
 use crate::settings_file::{ReadOnce, site_text};
 use crate::time::{MINUTE, Seconds, print_duration};
@@ -179,7 +179,7 @@ impl SlurmConf {
         let lines = lines_of(text, folder)?;
         if lines.is_empty() {
             let why = "there is no parameter such as SchedulerType=sched/backfill".into();
-            return Err(ConfError { place: Place { included: None, line: 1 }, why });
+            return Err(ConfError { place: FileLine { included: None, line: 1 }, why });
         }
         let mut conf = SlurmConf { procs: processors(&lines)?, ..SlurmConf::default() };
         for (at, line) in lines.iter().enumerate() {

@@ -35,10 +35,10 @@ use super::rules::Counting;
 use crate::job::{JobId, Submission};
 use crate::machine::{Cluster, Placement};
 use crate::spec::Spec;
-use crate::time::{MINUTE, Seconds, Time};
+use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
-use clock::{PassTimes, rest};
+use clock::{PassTimes, in_whole_minutes, rest};
 use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
@@ -66,11 +66,6 @@ pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
 
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
 const FIRST_PORTION: usize = 8;
-
-/// Slurm's limits are whole minutes.
-fn in_whole_minutes(estimate: Seconds) -> Seconds {
-    (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
-}
 
 /// The scheduler.
 struct Slurm {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{PassTimes, rest};
-use super::in_whole_minutes;
+use super::clock::{PassTimes, in_whole_minutes, rest};
 use super::nodes::{
     NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmQueue, SlurmSite, Started,
 };
