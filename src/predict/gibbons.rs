@@ -28,6 +28,7 @@ const LEAST_VARIANCE: f64 = 1.0;
 
 /// Unknown users and executables (-1) are values like any other. With `data=rel`, a job without an estimate in the log
 /// counts with the one assigned to it. If no template is valid, the prediction is the estimate.
+#[derive(Default)]
 pub struct Gibbons {
     data: Data,
     /// The jobs of each template in node ranges: by user and executable, by executable, and all jobs.
@@ -64,13 +65,7 @@ fn range_of(procs: u32) -> usize {
 impl Gibbons {
     pub fn new(spec: &Spec) -> Self {
         let data = if spec.text("data") == "rel" { Data::Relative } else { Data::Actual };
-        Gibbons {
-            data,
-            by_user: FxHashMap::default(),
-            by_executable: FxHashMap::default(),
-            all: NodeRanges::default(),
-            runs: Vec::new(),
-        }
+        Gibbons { data, ..Gibbons::default() }
     }
 
     /// The runtime predicted from past runs for a job that has run for `age` seconds: only longer runs count.

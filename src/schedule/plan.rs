@@ -73,6 +73,7 @@ impl Rest for Indexed<'_> {
 }
 
 /// The profile of free processors with the reservations made so far.
+#[derive(Default)]
 pub(super) struct Plan {
     counting: Counting,
     protect: Option<Seconds>,
@@ -109,26 +110,9 @@ pub(super) struct Plan {
 const FAR: Seconds = 2;
 
 impl Plan {
+    /// [`Plan::begin`] must come next.
     pub fn new(rules: &Rules) -> Plan {
-        Plan {
-            counting: rules.running,
-            protect: rules.protect,
-            profile: Profile::default(),
-            limits: StartLimits::default(),
-            reserved: Vec::new(),
-            ranks: Vec::new(),
-            earliest: Time::MAX,
-            longest: 0,
-            first_open: usize::MAX,
-            open_from: Time::MAX,
-            near: Time::MAX,
-            far: Time::MAX,
-            roomless: Roomless::default(),
-            is_protected: false,
-            is_kept: false,
-            running: Vec::new(),
-            check: Check::default(),
-        }
+        Plan { counting: rules.running, protect: rules.protect, ..Plan::default() }
     }
 
     /// Begins a new plan, which may be kept for the next pass or not.

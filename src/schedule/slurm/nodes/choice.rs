@@ -88,7 +88,7 @@ impl Need {
 }
 
 /// What some nodes have for a job together, and what it needs at least.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UsableSums {
     nodes: u32,
     cpus: u64,
@@ -106,14 +106,11 @@ impl UsableSums {
     pub fn new(job: &SlurmJob, counts: &NodeCounts) -> UsableSums {
         let counts = job.counts_by_tasks(counts);
         UsableSums {
-            nodes: 0,
-            cpus: 0,
-            gpus: 0,
-            enough_alone: 0,
             least_nodes: counts.least,
             least_cpus: job.min_cpus,
             least_gpus: job.gpus,
             is_for_one: counts.most == 1,
+            ..UsableSums::default()
         }
     }
 

@@ -33,10 +33,7 @@ impl NodesState {
         NodesState {
             in_use: InUse::new(site),
             weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
-            prospects: Prospects::default(),
-            preemption: PreemptionState::default(),
-            usable: UsableNodes::new(),
-            future: NodesInUse::default(),
+            ..NodesState::default()
         }
     }
 }

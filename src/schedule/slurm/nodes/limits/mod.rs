@@ -27,7 +27,7 @@ use crate::machine::{Cluster, NodeShare};
 use crate::time::Time;
 
 /// The limits of a site, with what jobs use of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SiteLimits {
     cluster: Arc<Cluster>,
     /// By place in the associations.
@@ -79,19 +79,7 @@ impl SiteLimits {
         let qos: Vec<QosLimits> = all.iter().map(QosLimits::new).collect();
         let place = |name: &str| all.iter().position(|qos| qos.name == name);
         let partition_qos = cluster.partitions.iter().map(|partition| place(&partition.qos)).collect();
-        let mut limits = SiteLimits {
-            partition_qos,
-            owners: Vec::new(),
-            last_cpus: FxHashMap::default(),
-            is_empty: true,
-            has_nodes: false,
-            has_times: false,
-            decay: 1.0,
-            counted: None,
-            unused: Used::default(),
-            qos,
-            cluster,
-        };
+        let mut limits = SiteLimits { partition_qos, decay: 1.0, qos, cluster, ..SiteLimits::default() };
         limits.add_owners(owners);
         let sets = limits.qos.iter().map(|qos| &qos.limits).chain(limits.owners.iter().map(|owner| &owner.limits));
         let sets: Vec<&Limits> = sets.filter(|set| **set != Limits::default()).collect();
