@@ -1,6 +1,6 @@
 //! What jobs are charged for: the weights of Slurm's `TRESBillingWeights`.
 
-use super::nodes::NodeShare;
+use super::resources::NodeShare;
 use crate::text::shortened;
 
 /// The charge for a second of each resource.

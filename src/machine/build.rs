@@ -4,7 +4,7 @@ use crate::sort::sort_by;
 use std::collections::{HashMap, HashSet};
 
 use super::cluster::{Cluster, Node, Partition, Switch, natural_order};
-use super::conf::{ConfError, Place};
+use super::file_line::{ConfError, FileLine};
 use super::hostlist::{HostList, is_node_name, joined_names};
 use crate::similar::did_you_mean;
 use crate::text::{counted, grouped, shortened};
@@ -20,7 +20,7 @@ const MOST_NAMES: u64 = 10_000_000;
 pub(super) struct Builder {
     nodes: Vec<(Node, usize)>,
     /// The places that the nodes refer to.
-    places: Vec<Place>,
+    places: Vec<FileLine>,
 }
 
 impl Builder {
@@ -29,7 +29,7 @@ impl Builder {
         &mut self,
         list: &HostList,
         node: &Node,
-        place: &Place,
+        place: &FileLine,
         gpus: impl Fn(&str) -> u32,
     ) -> Result<(), String> {
         let count = list.count().saturating_add(self.nodes.len() as u64);
@@ -159,7 +159,7 @@ impl<'a> NodeNames<'a> {
 
 /// A switch as it is written, with the names of what is below it.
 pub(super) struct SwitchLine {
-    pub place: Place,
+    pub place: FileLine,
     pub name: String,
     /// Ascending places of nodes.
     pub nodes: Vec<u32>,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::associations::Associations;
-use super::nodes::Resources;
+use super::resources::Resources;
 use crate::time::Seconds;
 
 /// A node.

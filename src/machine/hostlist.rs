@@ -2,11 +2,11 @@
 
 /// A list of names that was read but not expanded: it may stand for more names than there is memory for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostList(Vec<Vec<Piece>>);
+pub struct HostList(Vec<Vec<NamePiece>>);
 
 /// A part of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum NamePiece {
     Text(String),
     /// What brackets list.
     Ranges(Vec<NumberRange>),
@@ -63,11 +63,11 @@ impl HostList {
 
     /// The number of names. The largest number if it is beyond all bounds.
     pub fn count(&self) -> u64 {
-        let of_piece = |piece: &Piece| match piece {
-            Piece::Text(_) => 1,
-            Piece::Ranges(ranges) => ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.count())),
+        let of_piece = |piece: &NamePiece| match piece {
+            NamePiece::Text(_) => 1,
+            NamePiece::Ranges(ranges) => ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.count())),
         };
-        let of_name = |name: &Vec<Piece>| name.iter().map(of_piece).fold(1, u64::saturating_mul);
+        let of_name = |name: &Vec<NamePiece>| name.iter().map(of_piece).fold(1, u64::saturating_mul);
         self.0.iter().map(of_name).fold(0, u64::saturating_add)
     }
 
@@ -78,24 +78,24 @@ impl HostList {
 }
 
 /// The parts of one name: `r[1-2]n[01-16]` has four.
-fn pieces(name: &str) -> Option<Vec<Piece>> {
+fn pieces(name: &str) -> Option<Vec<NamePiece>> {
     let mut parts = name.split('[');
-    let text = |text: &str| Piece::Text(text.to_string());
+    let text = |text: &str| NamePiece::Text(text.to_string());
     let begin = parts.next().filter(|begin| !name.is_empty() && !begin.contains(']'))?;
     let mut pieces = vec![text(begin)];
     for part in parts {
         let (ranges, rest) = part.split_once(']').filter(|(_, rest)| !rest.contains(']'))?;
         let ranges = ranges.split(',').map(NumberRange::parse).collect::<Option<_>>()?;
-        pieces.extend([Piece::Ranges(ranges), text(rest)]);
+        pieces.extend([NamePiece::Ranges(ranges), text(rest)]);
     }
     Some(pieces)
 }
 
-fn expanded(pieces: &[Piece]) -> Vec<String> {
+fn expanded(pieces: &[NamePiece]) -> Vec<String> {
     pieces.iter().fold(vec![String::new()], |names, piece| {
         let endings: Vec<String> = match piece {
-            Piece::Text(text) => vec![text.clone()],
-            Piece::Ranges(ranges) => {
+            NamePiece::Text(text) => vec![text.clone()],
+            NamePiece::Ranges(ranges) => {
                 ranges.iter().flat_map(|range| (range.first..=range.last).map(|number| range.written(number))).collect()
             }
         };
@@ -112,27 +112,27 @@ fn expanded(pieces: &[Piece]) -> Vec<String> {
 /// assert_eq!(joined_names(["n08", "n09", "n10", "n12", "b1"]), "n[08-10,12],b1");
 /// ```
 pub fn joined_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<Parts> = names.into_iter().map(Parts::of).collect();
+    let names: Vec<NameParts> = names.into_iter().map(NameParts::of).collect();
     let groups = names.chunk_by(|a, b| a.number.is_some() && b.number.is_some() && a.around() == b.around());
     groups.map(joined_group).collect::<Vec<_>>().join(",")
 }
 
 /// A name around its last number.
-struct Parts<'a> {
+struct NameParts<'a> {
     before: &'a str,
     /// None if the name has no number, or too long a one.
     number: Option<NumberRange>,
     after: &'a str,
 }
 
-impl Parts<'_> {
-    fn of(name: &str) -> Parts<'_> {
+impl NameParts<'_> {
+    fn of(name: &str) -> NameParts<'_> {
         let is_digit = |character: char| character.is_ascii_digit();
         let end = name.rfind(is_digit).map_or(0, |at| at + 1);
         let begin = name[..end].trim_end_matches(is_digit).len();
         match NumberRange::parse(&name[begin..end]) {
-            Some(number) => Parts { before: &name[..begin], number: Some(number), after: &name[end..] },
-            None => Parts { before: name, number: None, after: "" },
+            Some(number) => NameParts { before: &name[..begin], number: Some(number), after: &name[end..] },
+            None => NameParts { before: name, number: None, after: "" },
         }
     }
 
@@ -142,7 +142,7 @@ impl Parts<'_> {
 }
 
 /// Names that differ only in their number.
-fn joined_group(group: &[Parts]) -> String {
+fn joined_group(group: &[NameParts]) -> String {
     let (before, after) = group[0].around();
     let mut ranges: Vec<NumberRange> = Vec::new();
     for number in group.iter().filter_map(|name| name.number) {

@@ -4,76 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::cluster::Cluster;
+use super::resources::{NodeGrant, NodeShare, Resources, give, take};
 use super::shape::{NodeShape, Shapes};
 use crate::job::JobId;
 use crate::request::RequestId;
-
-/// What a node has, or a job has on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Resources {
-    /// CPUs.
-    pub cpus: u32,
-    /// Memory in MB.
-    pub memory: u64,
-    /// GPUs.
-    pub gpus: u32,
-}
-
-impl Resources {
-    /// Whether all of this is at least the other.
-    pub fn holds(&self, other: &Resources) -> bool {
-        self.cpus >= other.cpus && self.memory >= other.memory && self.gpus >= other.gpus
-    }
-
-    /// Adds what a job gives back.
-    pub fn give(&mut self, other: &Resources) {
-        self.cpus += other.cpus;
-        self.memory += other.memory;
-        self.gpus += other.gpus;
-    }
-
-    /// Removes what a job takes; what is not there is not taken.
-    pub fn take(&mut self, other: &Resources) {
-        self.cpus = self.cpus.saturating_sub(other.cpus);
-        self.memory = self.memory.saturating_sub(other.memory);
-        self.gpus = self.gpus.saturating_sub(other.gpus);
-    }
-}
-
-/// What a job has on one node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeShare {
-    /// The place of the node in [`Cluster::nodes`].
-    pub node: u32,
-    /// What of it.
-    pub what: Resources,
-}
-
-/// What a job was given: its nodes, each once.
-pub type NodeGrant = Vec<NodeShare>;
-
-/// Takes a grant from what is free on each node.
-pub fn take(free: &mut [Resources], grant: &[NodeShare]) {
-    grant.iter().for_each(|share| free[share.node as usize].take(&share.what));
-}
-
-/// Gives a grant back.
-pub fn give(free: &mut [Resources], grant: &[NodeShare]) {
-    grant.iter().for_each(|share| free[share.node as usize].give(&share.what));
-}
-
-/// The CPUs of some shares.
-pub fn cpus_of<'a>(shares: impl IntoIterator<Item = &'a NodeShare>) -> i64 {
-    shares.into_iter().map(|share| i64::from(share.what.cpus)).sum()
-}
 
 /// The nodes of a running simulation.
 #[derive(Clone, Debug)]
 pub struct Nodes {
     shapes: Arc<Shapes>,
     free: Vec<Resources>,
-    /// The CPUs of these.
-    idle: i64,
     /// The jobs in the system.
     jobs: NodeJobs,
 }
@@ -133,8 +73,7 @@ impl Nodes {
     /// Idle nodes, for jobs with these shapes.
     pub fn new(shapes: Arc<Shapes>) -> Nodes {
         let free = shapes.cluster().resources();
-        let idle = free.iter().map(|free| i64::from(free.cpus)).sum();
-        Nodes { shapes, free, idle, jobs: NodeJobs::default() }
+        Nodes { shapes, free, jobs: NodeJobs::default() }
     }
 
     /// The nodes themselves.
@@ -145,11 +84,6 @@ impl Nodes {
     /// What is free, by node.
     pub fn free(&self) -> &[Resources] {
         &self.free
-    }
-
-    /// The CPUs that are free.
-    pub fn idle(&self) -> i64 {
-        self.idle
     }
 
     /// What a job in the system asks for.
@@ -184,7 +118,6 @@ impl Nodes {
     pub fn start(&mut self, id: JobId, grant: NodeGrant) -> Result<(), &'static str> {
         self.shape(id).check(&grant, self.cluster(), &self.free)?;
         take(&mut self.free, &grant);
-        self.idle -= cpus_of(&grant);
         self.jobs.get_mut(id).grant = grant;
         Ok(())
     }
@@ -193,13 +126,11 @@ impl Nodes {
     pub fn stop(&mut self, id: JobId) {
         let grant = std::mem::take(&mut self.jobs.get_mut(id).grant);
         give(&mut self.free, &grant);
-        self.idle += cpus_of(&grant);
     }
 
     /// A job leaves, and gives back what it has.
     pub fn leave(&mut self, id: JobId) {
         let job = self.jobs.remove(id);
         give(&mut self.free, &job.grant);
-        self.idle += cpus_of(&job.grant);
     }
 }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::cluster::Cluster;
-use super::nodes::{NodeGrant, NodeShare, Resources};
+use super::resources::{NodeGrant, NodeShare, Resources};
 use super::shape::{NodeShape, ShapePlace};
 
 /// Which of the nodes on which a job fits are taken first.
@@ -45,17 +45,17 @@ impl Placement {
 /// Parts of a job that are placed one after the other if it does not ask for a number of nodes: its CPUs, or, if it asks for a
 /// total of GPUs, these with their CPUs.
 #[derive(Clone, Copy)]
-struct Parts {
+struct JobParts {
     count: u32,
     cpus: u32,
     is_gpus: bool,
 }
 
-impl Parts {
-    fn of(shape: &NodeShape) -> Parts {
+impl JobParts {
+    fn of(shape: &NodeShape) -> JobParts {
         match shape.gpus {
-            0 => Parts { count: shape.cpus, cpus: shape.cpus, is_gpus: false },
-            gpus => Parts { count: gpus, cpus: shape.cpus, is_gpus: true },
+            0 => JobParts { count: shape.cpus, cpus: shape.cpus, is_gpus: false },
+            gpus => JobParts { count: gpus, cpus: shape.cpus, is_gpus: true },
         }
     }
 
@@ -74,29 +74,6 @@ impl NodeShape {
     /// The memory of a job on a node where it has so many CPUs.
     pub(super) fn memory(&self, place: &ShapePlace, cpus: u32) -> u64 {
         place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node)
-    }
-
-    /// What a job takes of a node if it needs this there. CPUs are taken in whole cores, and memory goes with them.
-    fn share(&self, place: &ShapePlace, cluster: &Cluster, node: u32, cpus: u32, gpus: u32) -> NodeShare {
-        let what = match place.whole {
-            true => cluster.nodes[node as usize].resources(),
-            false => {
-                let cpus = if place.nodes.largest_core > 1 { cpus.next_multiple_of(cluster.core(node)) } else { cpus };
-                Resources { cpus, memory: self.memory(place, cpus), gpus: self.gpus_per_node + gpus }
-            }
-        };
-        NodeShare { node, what }
-    }
-
-    /// Whether a node has room for so much of the job.
-    fn has_room(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32, need: (u32, u32)) -> bool {
-        let (cpus, gpus) = need;
-        if place.whole {
-            let all = cluster.nodes[node as usize].resources();
-            let memory = self.memory(place, cpus);
-            return *free == all && all.holds(&Resources { cpus, memory, gpus: self.gpus_per_node + gpus });
-        }
-        free.holds(&self.share(place, cluster, node, cpus, gpus).what)
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total.
@@ -126,30 +103,13 @@ impl NodeShape {
         self.nodes == 0 && self.gpus == 0
     }
 
-    /// The parts of which a node has room, of those that are left.
-    fn room(
-        &self,
-        place: &ShapePlace,
-        cluster: &Cluster,
-        free: &Resources,
-        node: u32,
-        parts: Parts,
-        before: u32,
-    ) -> u32 {
-        if !parts.is_gpus {
-            return self.cpus_on(place, cluster, free, node);
-        }
-        let most = (parts.count - before).min(free.gpus.saturating_sub(self.gpus_per_node));
-        let fits = |count: &u32| {
-            let need = (parts.cpus(before, *count), parts.gpus(*count));
-            self.has_room(place, cluster, free, node, need)
-        };
-        (1..=most).rev().find(fits).unwrap_or(0)
+    fn on<'a>(&'a self, place: &'a ShapePlace, cluster: &'a Cluster, free: &'a [Resources]) -> ShapeOnNodes<'a> {
+        ShapeOnNodes { shape: self, place, cluster, free }
     }
 
     /// Whether a node has room for a part of the job.
     pub fn has_any_room(&self, at: usize, cluster: &Cluster, free: &[Resources], node: u32) -> bool {
-        self.room(&self.places[at], cluster, &free[node as usize], node, Parts::of(self), 0) > 0
+        self.on(&self.places[at], cluster, free).room(node, JobParts::of(self), 0) > 0
     }
 
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
@@ -185,14 +145,14 @@ impl NodeShape {
         free: &[Resources],
         is_preferred: impl Fn(u32) -> bool,
     ) -> Option<NodeGrant> {
-        let place = &self.places[at];
+        let on = self.on(&self.places[at], cluster, free);
         let rank_by = |by: Placement, node: u32| by.rank(is_preferred(node), &free[node as usize], node);
         let rank = |node: u32| rank_by(placement, node);
         let mut grant = match self.nodes {
-            0 if self.gpus == 0 => self.place_cpus(place, cluster, free, rank)?,
-            0 if placement == Placement::Consolidate => self.place_consolidated(place, cluster, free, rank_by)?,
-            0 => self.place_gpus(place, cluster, free, rank)?,
-            nodes => self.place_on(nodes, place, cluster, free, rank)?,
+            0 if self.gpus == 0 => on.place_cpus(rank)?,
+            0 if placement == Placement::Consolidate => on.place_consolidated(rank_by)?,
+            0 => on.place_gpus(rank)?,
+            nodes => on.place_on(nodes, rank)?,
         };
         grant.sort_unstable_by_key(|share| share.node);
         Some(grant)
@@ -221,7 +181,7 @@ impl NodeShape {
             let share = |&(node, cpus): &(u32, u32)| {
                 let here = free[node as usize].gpus.saturating_sub(self.gpus_per_node).min(gpus);
                 gpus -= here;
-                self.share(place, cluster, node, cpus, here)
+                self.on(place, cluster, free).share(node, cpus, here)
             };
             let mut grant: NodeGrant = cpus.iter().map(share).collect();
             grant.sort_unstable_by_key(|share| share.node);
@@ -232,19 +192,61 @@ impl NodeShape {
         }
         Err(wrong)
     }
+}
+
+/// A job in one of its partitions, and what is free on the nodes.
+struct ShapeOnNodes<'a> {
+    shape: &'a NodeShape,
+    place: &'a ShapePlace,
+    cluster: &'a Cluster,
+    free: &'a [Resources],
+}
+
+impl ShapeOnNodes<'_> {
+    /// What a job takes of a node if it needs this there. CPUs are taken in whole cores, and memory goes with them.
+    fn share(&self, node: u32, cpus: u32, gpus: u32) -> NodeShare {
+        let ShapeOnNodes { shape, place, cluster, .. } = *self;
+        let what = match place.whole {
+            true => cluster.nodes[node as usize].resources(),
+            false => {
+                let cpus = if place.nodes.largest_core > 1 { cpus.next_multiple_of(cluster.core(node)) } else { cpus };
+                Resources { cpus, memory: shape.memory(place, cpus), gpus: shape.gpus_per_node + gpus }
+            }
+        };
+        NodeShare { node, what }
+    }
+
+    /// Whether a node has room for so much of the job.
+    fn has_room(&self, node: u32, cpus: u32, gpus: u32) -> bool {
+        let free = &self.free[node as usize];
+        if self.place.whole {
+            let all = self.cluster.nodes[node as usize].resources();
+            let memory = self.shape.memory(self.place, cpus);
+            return *free == all && all.holds(&Resources { cpus, memory, gpus: self.shape.gpus_per_node + gpus });
+        }
+        free.holds(&self.share(node, cpus, gpus).what)
+    }
+
+    /// The CPUs of which a node has room, if GPUs are not asked for in total.
+    fn cpus_on(&self, node: u32) -> u32 {
+        self.shape.cpus_on(self.place, self.cluster, &self.free[node as usize], node)
+    }
+
+    /// The parts of which a node has room, of those that are left.
+    fn room(&self, node: u32, parts: JobParts, before: u32) -> u32 {
+        if !parts.is_gpus {
+            return self.cpus_on(node);
+        }
+        let free = self.free[node as usize].gpus.saturating_sub(self.shape.gpus_per_node);
+        let fits = |count: &u32| self.has_room(node, parts.cpus(before, *count), parts.gpus(*count));
+        (1..=(parts.count - before).min(free)).rev().find(fits).unwrap_or(0)
+    }
 
     /// On so many nodes: each share on the first node by rank that has room for it.
-    fn place_on(
-        &self,
-        nodes: u32,
-        place: &ShapePlace,
-        cluster: &Cluster,
-        free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank,
-    ) -> Option<NodeGrant> {
+    fn place_on(&self, nodes: u32, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
         let share = |at: u32| {
             let part = |all: u32| all / nodes + u32::from(at < all % nodes);
-            (part(self.cpus), part(self.gpus))
+            (part(self.shape.cpus), part(self.shape.gpus))
         };
         let mut grant = NodeGrant::with_capacity(nodes as usize);
         let mut is_taken = Vec::new();
@@ -253,20 +255,18 @@ impl NodeShape {
         while at < nodes {
             let (cpus, gpus) = share(at);
             let count = (at..nodes).take_while(|&later| share(later) == (cpus, gpus)).count();
-            let need = (cpus.max(1), gpus);
-            let fits = |&&node: &&u32| {
-                is_taken.get(node as usize) != Some(&true)
-                    && self.has_room(place, cluster, &free[node as usize], node, need)
-            };
-            let mut fitting: Vec<_> = place.nodes.nodes.iter().filter(fits).map(|&node| (rank(node), node)).collect();
+            let fits =
+                |&&node: &&u32| is_taken.get(node as usize) != Some(&true) && self.has_room(node, cpus.max(1), gpus);
+            let all = self.place.nodes.nodes.iter();
+            let mut fitting: Vec<_> = all.filter(fits).map(|&node| (rank(node), node)).collect();
             if fitting.len() < count {
                 return None;
             }
             first_of(&mut fitting, count);
-            grant.extend(fitting[..count].iter().map(|(_, node)| self.share(place, cluster, *node, cpus, gpus)));
+            grant.extend(fitting[..count].iter().map(|(_, node)| self.share(*node, cpus, gpus)));
             at += count as u32;
             if at < nodes {
-                is_taken.resize(free.len(), false);
+                is_taken.resize(self.free.len(), false);
                 fitting[..count].iter().for_each(|(_, node)| is_taken[*node as usize] = true);
             }
         }
@@ -274,17 +274,11 @@ impl NodeShape {
     }
 
     /// CPUs on as few nodes as hold them. While no node holds the rest, the one with the most room is filled.
-    fn place_cpus(
-        &self,
-        place: &ShapePlace,
-        cluster: &Cluster,
-        free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank,
-    ) -> Option<NodeGrant> {
-        let mut rest = self.cpus;
+    fn place_cpus(&self, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
+        let mut rest = self.shape.cpus;
         let (mut sum, mut most) = (0, 0);
-        let room = |&node: &u32| (self.cpus_on(place, cluster, &free[node as usize], node), node);
-        let mut left: Vec<(u32, u32)> = place.nodes.nodes.iter().map(room).filter(|(room, _)| *room > 0).collect();
+        let room = |&node: &u32| (self.cpus_on(node), node);
+        let mut left: Vec<(u32, u32)> = self.place.nodes.nodes.iter().map(room).filter(|(room, _)| *room > 0).collect();
         for &(room, _) in &left {
             sum += u64::from(room);
             most = most.max(room);
@@ -303,7 +297,7 @@ impl NodeShape {
             first_of(&mut with_most, count);
             rest -= most * count as u32;
             beside = with_most.split_off(count);
-            grant.extend(with_most.iter().map(|(_, node)| self.share(place, cluster, *node, most, 0)));
+            grant.extend(with_most.iter().map(|(_, node)| self.share(*node, most, 0)));
             left.retain(|(room, _)| *room != most);
             if !beside.is_empty() {
                 break;
@@ -312,73 +306,55 @@ impl NodeShape {
         }
         let holding = left.iter().filter(|(room, _)| *room >= rest).map(|&(_, node)| (rank(node), node));
         let (_, node) = holding.chain(beside).min()?;
-        grant.push(self.share(place, cluster, node, rest, 0));
+        grant.push(self.share(node, rest, 0));
+        Some(grant)
+    }
+
+    /// Places the parts of a job on one node after the other. `choose` finds the next node for the rest, among nodes with their rooms.
+    fn place_parts(&self, choose: impl Fn(u32, &[(u32, u32)]) -> Option<(u32, u32)>) -> Option<NodeGrant> {
+        let parts = JobParts::of(self.shape);
+        let (mut grant, mut before) = (NodeGrant::new(), 0);
+        while before < parts.count {
+            let rest = parts.count - before;
+            let others = self.place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
+            // The parts that are left may have fewer CPUs than those before, so that nodes have room for more of them.
+            let rooms: Vec<(u32, u32)> = others.map(|&node| (self.room(node, parts, before), node)).collect();
+            let (room, node) = choose(rest, &rooms)?;
+            let count = room.min(rest);
+            grant.push(self.share(node, parts.cpus(before, count), parts.gpus(count)));
+            before += count;
+        }
         Some(grant)
     }
 
     /// GPUs with their CPUs on as few nodes as hold them.
-    fn place_gpus(
-        &self,
-        place: &ShapePlace,
-        cluster: &Cluster,
-        free: &[Resources],
-        rank: impl Fn(u32) -> NodeRank,
-    ) -> Option<NodeGrant> {
-        let parts = Parts::of(self);
-        let room = |node: u32, before| self.room(place, cluster, &free[node as usize], node, parts, before);
-        let mut grant = NodeGrant::new();
-        let mut before = 0;
-        while before < parts.count {
-            let rest = parts.count - before;
-            // The parts that are left may have fewer CPUs than those before, so that nodes have room for more of them.
-            let others = place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
-            let with_room = others.map(|&node| (room(node, before), node)).filter(|(room, _)| *room > 0);
-            let best = with_room.min_by_key(|&(room, node)| match room >= rest {
+    fn place_gpus(&self, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
+        self.place_parts(|rest, rooms| {
+            let with_room = rooms.iter().copied().filter(|(room, _)| *room > 0);
+            with_room.min_by_key(|&(room, node)| match room >= rest {
                 true => (0, rank(node)),
                 false => (u32::MAX - room, rank(node)),
-            });
-            let (room, node) = best?;
-            let count = room.min(rest);
-            grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
-            before += count;
-        }
-        Some(grant)
+            })
+        })
     }
 
     /// GPUs with their CPUs on one node, or, if no node has so many, on nodes with all their GPUs free, with the rest on the
     /// emptiest of the others.
-    fn place_consolidated(
-        &self,
-        place: &ShapePlace,
-        cluster: &Cluster,
-        free: &[Resources],
-        rank: impl Fn(Placement, u32) -> NodeRank,
-    ) -> Option<NodeGrant> {
-        let parts = Parts::of(self);
-        let gpus_of = |node: &u32| cluster.nodes[*node as usize].gpus;
-        let largest = place.nodes.nodes.iter().map(gpus_of).max().filter(|gpus| *gpus > 0)?;
-        let is_wide = parts.count > largest;
-        let mut grant = NodeGrant::new();
-        let mut before = 0;
-        while before < parts.count {
-            let rest = parts.count - before;
-            let others = place.nodes.nodes.iter().filter(|&&node| grant.iter().all(|share| share.node != node));
-            let rooms =
-                others.map(|&node| (self.room(place, cluster, &free[node as usize], node, parts, before), node));
-            let by = if is_wide { Placement::Spread } else { Placement::Pack };
+    fn place_consolidated(&self, rank: impl Fn(Placement, u32) -> NodeRank) -> Option<NodeGrant> {
+        let gpus_of = |node: &u32| self.cluster.nodes[*node as usize].gpus;
+        let largest = self.place.nodes.nodes.iter().map(gpus_of).max().filter(|gpus| *gpus > 0)?;
+        let is_wide = self.shape.gpus > largest;
+        let by = if is_wide { Placement::Spread } else { Placement::Pack };
+        let is_free = |node: u32| self.free[node as usize].gpus == gpus_of(&node);
+        self.place_parts(|rest, rooms| {
+            let rooms = rooms.iter().copied();
             let holding = rooms.clone().filter(|(room, _)| *room >= rest).min_by_key(|&(_, node)| rank(by, node));
             // A wide job fills free nodes, the largest first, until one node holds the rest.
-            let is_free = |node: u32| free[node as usize].gpus == gpus_of(&node);
-            let filled = || {
+            holding.or_else(|| {
                 let free_nodes = rooms.filter(|&(room, node)| is_wide && room > 0 && is_free(node));
                 free_nodes.min_by_key(|&(room, node)| (Reverse(room), rank(by, node)))
-            };
-            let (room, node) = holding.or_else(filled)?;
-            let count = room.min(rest);
-            grant.push(self.share(place, cluster, node, parts.cpus(before, count), parts.gpus(count)));
-            before += count;
-        }
-        Some(grant)
+            })
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::constraint::Constraint;
-use super::nodes::{NodeShare, Resources};
 use super::placement::Placement;
+use super::resources::{NodeShare, Resources};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 
 /// A request on a cluster.
@@ -260,11 +260,11 @@ impl Shapes {
 #[derive(Clone, Debug, Default)]
 struct NodeLists {
     known: BTreeMap<(usize, String), Arc<NodeList>>,
-    kinds: HashMap<Kind, u32>,
+    kinds: HashMap<RoomKind, u32>,
 }
 
 /// The list of nodes, memory for each CPU and for each node, GPUs for each node, whether nodes are whole.
-type Kind = (u32, u64, u64, u32, bool);
+type RoomKind = (u32, u64, u64, u32, bool);
 
 impl NodeLists {
     fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::constant::{self, Constant};
 use super::downey::{self, DowneyPredictor};
 use super::estimate::{self, Estimate};
-use super::exec::{self, Exec};
+use super::exec::{self, ExecPredictor};
 use super::gibbons::{self, Gibbons};
-use super::given::{self, Given, GivenTable};
+use super::given::{self, GivenPredictor, GivenTable};
 use super::kin::{self, Kin};
 use super::learned::{self, LearnedPredictor};
 use super::perfect::{self, Perfect};
@@ -22,9 +22,9 @@ use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One predictor of the catalog: what may be written, and the function that builds the predictor from a spec of that
 /// form. A predictor gets all its knowledge of jobs from events, so the spec is all that it is built from.
-pub type Entry = (&'static Form, Build);
+pub type Entry = (&'static Form, BuildPredictor);
 
-type Build = fn(&Spec) -> Box<dyn Predictor>;
+type BuildPredictor = fn(&Spec) -> Box<dyn Predictor>;
 
 /// To add a predictor, add a line here.
 const CATALOG: &[Entry] = &[
@@ -40,11 +40,11 @@ const CATALOG: &[Entry] = &[
     (&downey::FORM, |spec| Box::new(DowneyPredictor::new(spec))),
     (&kin::FORM, |spec| Box::new(Kin::new(spec))),
     (&learned::FORM, |spec| Box::new(LearnedPredictor::new(spec))),
-    (&given::FORM, |spec| Box::new(Given::new(spec))),
-    (&exec::FORM, |spec| Box::new(Exec::new(spec))),
+    (&given::FORM, |spec| Box::new(GivenPredictor::new(spec))),
+    (&exec::FORM, |spec| Box::new(ExecPredictor::new(spec))),
 ];
 
-static PREDICTORS: Catalog<Build> = Catalog::new("predictor", CATALOG);
+static PREDICTORS: Catalog<BuildPredictor> = Catalog::new("predictor", CATALOG);
 
 /// Adds predictors of another crate, for the whole process. Call it once, before anything else of this crate.
 ///

@@ -10,12 +10,7 @@ use crate::time::Seconds;
 pub const FORM: Form = Form {
     name: "constant",
     about: "the same for all jobs, growing while a job outlives it; uses no information",
-    keys: &[Key {
-        name: "seconds",
-        kind: Kind::Seconds { least: 1 },
-        default: "1",
-        about: "the prediction at arrival",
-    }],
+    keys: &[Key::new("seconds", Kind::Seconds { least: 1 }, "1", "the prediction at arrival")],
 };
 
 /// Does not use the user or the estimate of a job, so both may be unknown.

@@ -9,25 +9,15 @@ use super::predictor::Predictor;
 use super::smith::category::whole_seconds;
 use crate::job::{JobId, Submission};
 use crate::model::{Lifetimes, UniformLog};
-use crate::spec::{Form, Key, Kind, Spec};
+use crate::spec::{Form, Key, Spec};
 use crate::time::Seconds;
 
 pub const FORM: Form = Form {
     name: "downey",
     about: "lifetimes: the median or mean of a logarithmic distribution that is fitted to the run times of a queue",
     keys: &[
-        Key {
-            name: "by",
-            kind: Kind::Choice(&["queue", "user", "executable", "none"]),
-            default: "queue",
-            about: "which jobs share one distribution",
-        },
-        Key {
-            name: "point",
-            kind: Kind::Choice(&["median", "mean"]),
-            default: "median",
-            about: "which value of the distribution is predicted, given the job's age",
-        },
+        Key::choice("by", &["queue", "user", "executable", "none"], "which jobs share one distribution"),
+        Key::choice("point", &["median", "mean"], "which value of the distribution is predicted, given the job's age"),
     ],
 };
 

@@ -8,18 +8,17 @@ use super::predictor::Predictor;
 use super::smith::category::{PointSums, data_point, unit, whole_seconds};
 use super::smith::templates::Data;
 use crate::job::{JobId, Submission};
-use crate::spec::{Form, Key, Kind, Spec};
+use crate::spec::{Form, Key, Spec};
 use crate::time::Seconds;
 
 pub const FORM: Form = Form {
     name: "gibbons",
     about: "Gibbons' six templates: same user and program, same program, all jobs; by node range, else by regression",
-    keys: &[Key {
-        name: "data",
-        kind: Kind::Choice(&["act", "rel"]),
-        default: "act",
-        about: "what is stored: runtimes (act), or runtimes divided by estimates (rel)",
-    }],
+    keys: &[Key::choice(
+        "data",
+        &["act", "rel"],
+        "what is stored: runtimes (act), or runtimes divided by estimates (rel)",
+    )],
 };
 
 /// A mean of at least this number of runs is valid.
@@ -29,6 +28,7 @@ const LEAST_VARIANCE: f64 = 1.0;
 
 /// Unknown users and executables (-1) are values like any other. With `data=rel`, a job without an estimate in the log
 /// counts with the one assigned to it. If no template is valid, the prediction is the estimate.
+#[derive(Default)]
 pub struct Gibbons {
     data: Data,
     /// The jobs of each template in node ranges: by user and executable, by executable, and all jobs.
@@ -65,13 +65,7 @@ fn range_of(procs: u32) -> usize {
 impl Gibbons {
     pub fn new(spec: &Spec) -> Self {
         let data = if spec.text("data") == "rel" { Data::Relative } else { Data::Actual };
-        Gibbons {
-            data,
-            by_user: FxHashMap::default(),
-            by_executable: FxHashMap::default(),
-            all: NodeRanges::default(),
-            runs: Vec::new(),
-        }
+        Gibbons { data, ..Gibbons::default() }
     }
 
     /// The runtime predicted from past runs for a job that has run for `age` seconds: only longer runs count.

@@ -19,12 +19,7 @@ pub const FORM: Form = Form {
     name: "given",
     about: "predictions from a table, by the jobs' numbers in the log: given:file=predictions.csv",
     keys: &[
-        Key {
-            name: "file",
-            kind: name_of("a table with a header"),
-            default: "",
-            about: "the table, plain, .gz or .zst; required",
-        },
+        Key::new("file", name_of("a table with a header"), "", "the table, plain, .gz or .zst; required"),
         Key { name: "id", kind: name_of("a column"), default: "job_id", about: "the column with the jobs' numbers" },
         Key {
             name: "prediction",
@@ -32,12 +27,11 @@ pub const FORM: Form = Form {
             default: "prediction",
             about: "the column with the predictions in seconds; those below 1 count as 1",
         },
-        Key {
-            name: "missing",
-            kind: Kind::Choice(&["estimate", "median"]),
-            default: "estimate",
-            about: "what a job gets that is not in the table: its estimate, or the median of the table",
-        },
+        Key::choice(
+            "missing",
+            &["estimate", "median"],
+            "what a job gets that is not in the table: its estimate, or the median of the table",
+        ),
     ],
 };
 
@@ -120,21 +114,21 @@ pub fn check(spec: &Spec) -> Result<(), SpecError> {
 }
 
 /// Waiting jobs keep their predictions; a job that outlives its own gets the usual longer ones.
-pub struct Given {
+pub struct GivenPredictor {
     table: Arc<GivenTable>,
     is_median: bool,
 }
 
-impl Given {
+impl GivenPredictor {
     /// # Panics
     /// If the spec was not checked.
-    pub fn new(spec: &Spec) -> Given {
+    pub fn new(spec: &Spec) -> GivenPredictor {
         let table = GivenTable::of(spec).expect("the table was read when the spec was");
-        Given { table, is_median: spec.text("missing") == "median" }
+        GivenPredictor { table, is_median: spec.text("missing") == "median" }
     }
 }
 
-impl Predictor for Given {
+impl Predictor for GivenPredictor {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         let given = self.table.raw(board.number(id)).or(self.is_median.then_some(self.table.median));
         let prediction = given.map_or(board.job(id).estimate, |seconds| seconds.round().max(1.0) as Seconds);

@@ -15,26 +15,16 @@ pub const FORM: Form = Form {
     name: "ruh",
     about: "recent user history: the median runtime of the user's last jobs, or the estimate while there are too few",
     keys: &[
-        Key { name: "window", kind: Kind::Whole { least: 1 }, default: "3", about: "the number of last jobs" },
+        Key::whole("window", 1, "3", "the number of last jobs"),
         Key { name: "metric", kind: Metric::KIND, default: "median", about: "how their runtimes become a prediction" },
-        Key {
-            name: "order",
-            kind: Kind::Choice(&["end", "arrival"]),
-            default: "end",
-            about: "the last jobs by termination or by arrival",
-        },
+        Key::choice("order", &["end", "arrival"], "the last jobs by termination or by arrival"),
         Key {
             name: "propagate",
             kind: Kind::Switch,
             default: "off",
             about: "when a job ends, predict its user's other waiting and running jobs again",
         },
-        Key {
-            name: "running",
-            kind: Kind::Switch,
-            default: "off",
-            about: "the user's running jobs count too, with their predictions",
-        },
+        Key::new("running", Kind::Switch, "off", "the user's running jobs count too, with their predictions"),
         Key { name: "cap", kind: Kind::Switch, default: "off", about: "never predict more than the estimate" },
     ],
 };

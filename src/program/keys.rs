@@ -16,12 +16,7 @@ pub const fn command_key(about: &'static str) -> Key {
 }
 
 /// The key with the limit of time.
-pub const TIMEOUT: Key = Key {
-    name: "timeout",
-    kind: Kind::Duration { least: 1 },
-    default: "10s",
-    about: "how long it may take to answer, also to start",
-};
+pub const TIMEOUT: Key = Key::duration("timeout", 1, "10s", "how long it may take to answer, also to start");
 
 /// All keys that the form does not have.
 pub const HANDED_ON: Key =

@@ -81,16 +81,16 @@ pub fn machine_rows(name: &str, cluster: &Cluster, ignored: &[Ignored]) -> Vec<M
     rows.extend(qos.iter().map(|qos| row("qos", &qos.name, None, of_qos(qos))));
     rows.extend(accounts.iter().map(|account| {
         let parent = Some(format!("parent={}", account.parent)).filter(|_| account.parent != account.name);
-        let limits = account.limits.in_words(LimitOwner::Association);
-        row("account", &account.name, None, shares_in_words(account.shares, parent, &account.qos, &limits))
+        let limits = account.own.limits.in_words(LimitOwner::Association);
+        row("account", &account.name, None, shares_in_words(account.own.shares, parent, &account.own.qos, &limits))
     }));
     rows.extend(users.iter().map(|user| {
-        let limits = user.limits.in_words(LimitOwner::Association);
+        let limits = user.own.limits.in_words(LimitOwner::Association);
         row(
             "user",
             &format!("{}@{}", user.name, user.account),
             None,
-            shares_in_words(user.shares, None, &user.qos, &limits),
+            shares_in_words(user.own.shares, None, &user.own.qos, &limits),
         )
     }));
     rows.extend(ignored.iter().map(|ignored| MachineRow {
@@ -265,13 +265,13 @@ fn write_associations(out: &mut dyn Write, width: Width, associations: &Associat
     let mut lines: [Vec<Vec<String>>; 2] = [Vec::new(), Vec::new()];
     for account in accounts {
         let own = users.iter().filter(|user| user.account == account.name).count();
-        let limits = account.limits.in_words(LimitOwner::Association);
-        let line = [account.name.clone(), account.parent.clone(), shares(account.shares), own.to_string(), limits];
+        let limits = account.own.limits.in_words(LimitOwner::Association);
+        let line = [account.name.clone(), account.parent.clone(), shares(account.own.shares), own.to_string(), limits];
         lines[0].push(line.to_vec());
     }
     for user in users {
-        let limits = user.limits.in_words(LimitOwner::Association);
-        lines[1].push(vec![user.name.clone(), user.account.clone(), shares(user.shares), limits]);
+        let limits = user.own.limits.in_words(LimitOwner::Association);
+        lines[1].push(vec![user.name.clone(), user.account.clone(), shares(user.own.shares), limits]);
     }
     let headings: [&[&str]; 2] =
         [&["account", "parent", "shares", "users", "limits"], &["user", "account", "shares", "limits"]];

@@ -1,12 +1,12 @@
 //! A profile of many steps, in blocks.
 
 use super::hints::Hints;
-use super::limits::Limits;
+use super::limits::StartLimits;
 use crate::time::{Seconds, Time};
 
 /// The free processors from an instant on, until the next step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct ProfileStep {
     pub from: Time,
     pub free: i64,
 }
@@ -68,7 +68,7 @@ type Position = (usize, usize);
 
 impl Blocks {
     /// Begins anew with these steps.
-    pub fn fill(&mut self, steps: &[Step]) {
+    pub fn fill(&mut self, steps: &[ProfileStep]) {
         self.blocks.clear();
         self.spare.clear();
         self.used = 0;
@@ -350,7 +350,7 @@ impl Blocks {
         (block.least, block.most) = (least - block.taken, most - block.taken);
     }
 
-    pub fn limits(&self, limits: &mut Limits) {
+    pub fn limits(&self, limits: &mut StartLimits) {
         limits.reset(self.free_now());
         let mut lowest = self.free_now();
         for StepBlock { least, taken, len, place, .. } in &self.blocks {

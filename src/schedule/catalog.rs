@@ -22,9 +22,9 @@ use crate::spec::{Catalog, Form, Spec, SpecError};
 
 /// One scheduler of the catalog: what may be written, and the function that builds the policy from a spec of that form, for a
 /// log. Of the log `replay` uses the waits, and `slurm` who has a share.
-pub type SchedulerEntry = (&'static Form, Build);
+pub type SchedulerEntry = (&'static Form, BuildPolicy);
 
-type Build = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
+type BuildPolicy = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[SchedulerEntry] = &[
@@ -67,7 +67,7 @@ fn on_machine(
     }
 }
 
-static SCHEDULERS: Catalog<Build> = Catalog::new("scheduler", CATALOG);
+static SCHEDULERS: Catalog<BuildPolicy> = Catalog::new("scheduler", CATALOG);
 
 /// Adds schedulers of another crate, for the whole process. Call it once, before anything else of this crate.
 ///

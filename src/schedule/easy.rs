@@ -1,7 +1,9 @@
 //! EASY backfilling, and SJBF, which is EASY with a different scan order: one reservation, a queue in order of arrival.
 
+use super::arrivals::Arrivals;
 use super::backlog::Backlog;
 use super::fcfs::heads_that_fit;
+use super::guide::{Guide, Guided};
 use super::index::Index;
 use super::order::Order;
 use super::policy::{Facts, Policy, View};
@@ -11,7 +13,7 @@ use super::scan_index::ScanIndex;
 use super::shadow::{Shadow, any_is_narrow_enough};
 use crate::job::{JobId, Submission};
 use crate::machine::Capacity;
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// Backfilling with one reservation, for the head of the queue.
 ///
@@ -22,13 +24,30 @@ pub struct Easy {
     /// The head that did not fit at the last pass. None if the next pass must make its reservation again: jobs that were
     /// backfilled count by their estimates then.
     head: Option<JobId>,
+    /// Whether no job that waited at the last pass could start after it if the head is not protected.
+    is_without_protection: bool,
     /// Its reservation at the end of the last pass. None if no other job needed few enough processors to backfill.
     shadow: Option<Shadow>,
     backlog: Backlog<ScanIndex>,
     /// Scratch: jobs behind the head that may be backfilled.
     candidates: Vec<Waiting>,
-    /// Scratch: ends and processors of the heads started in this pass, as running jobs are counted.
+    /// Scratch: ends and processors of the jobs started in this pass before the reservation, as running jobs are counted.
     started: Vec<(Time, u32)>,
+}
+
+/// What a pass is about after the first jobs have started.
+struct EasyPass<'a> {
+    view: &'a View<'a>,
+    /// The first job that does not fit. It has the reservation.
+    head: &'a Waiting,
+    is_protected: bool,
+}
+
+impl EasyPass<'_> {
+    /// The length of a job that may delay the head.
+    fn fitted(&self, job: &Waiting, arrivals: &Arrivals) -> Seconds {
+        if self.is_protected { job.length.max(arrivals.estimate(job.id)) } else { job.length }
+    }
 }
 
 impl Easy {
@@ -42,6 +61,7 @@ impl Easy {
         Easy {
             rules: *rules,
             head: None,
+            is_without_protection: false,
             shadow: None,
             backlog: Backlog::by_scan(rules, ScanIndex::new(rules.scan)),
             candidates: Vec::new(),
@@ -49,74 +69,87 @@ impl Easy {
         }
     }
 
-    fn is_protected(&self, head: &Waiting, now: Time) -> bool {
-        self.backlog.arrivals.has_waited(head.id, self.rules.protect, now)
-    }
-
-    /// The pass if only arrivals happened since the last one. A job that could not start then cannot start now: the free
-    /// and extra processors are the same, and the shadow time is nearer. So only the new jobs are examined. This is so in
-    /// every scan order.
-    fn pass_over_newcomers(&mut self, view: &View<'_>, head: &Waiting, starts: &mut Vec<JobId>) {
-        self.started.clear();
-        self.scan(view, head, self.backlog.newcomers(view), *view.capacity, starts);
+    /// Whether only new jobs can start. If only arrivals happened since the last pass, a job that could not start then cannot start
+    /// now: the free and extra processors are the same, and the shadow time is nearer. This is so in every scan order, but not if
+    /// the head is not protected any more, or if a new job starts before all others.
+    fn is_for_newcomers(&self, guide: &impl Guide, pass: &EasyPass<'_>) -> bool {
+        let EasyPass { view, head, is_protected } = *pass;
+        let may_start_first = |width: u32| {
+            let mut newcomers = self.backlog.newcomers(view).iter().filter_map(QueuePlace::job);
+            newcomers.any(|job| job.procs >= width && view.capacity.fits(job.shape()))
+        };
+        let any_starts_first = || guide.width_that_starts_first(head, view.now).is_some_and(may_start_first);
+        view.only_arrivals
+            && self.head == Some(head.id)
+            && (is_protected || (self.is_without_protection && !any_starts_first()))
     }
 
     /// Starts heads while they fit, reserves for the first that does not, and backfills.
-    fn pass_over_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.started.clear();
-        let is_deep = self.backlog.is_deep();
+    fn pass_over_all(&mut self, guide: &impl Guide, first: &EasyPass<'_>, starts: &mut Vec<JobId>) {
+        let (view, is_deep) = (first.view, self.backlog.is_deep());
+        (self.head, self.shadow) = (None, None);
         let Easy { rules, backlog, started, .. } = self;
-        let (head, capacity) = heads_that_fit(view.waiting.iter(), *view.capacity, |job| {
+        let mut start = |job: &Waiting| {
             let length = rules.running.running_length(job.id, job.length, &backlog.arrivals);
             started.push((view.now + length, job.procs));
             if is_deep {
                 backlog.index.remove(job);
             }
             starts.push(job.id);
-        });
+        };
+        let (mut capacity, mut wide) = (*view.capacity, Vec::new());
+        let width = guide.width_that_starts_first(first.head, view.now);
+        if let Some(width) = width.filter(|&width| i64::from(width) <= capacity.free()) {
+            for job in view.waiting.iter().filter(|job| job.procs >= width) {
+                if capacity.fits(job.shape()) {
+                    capacity.take(job.shape());
+                    start(job);
+                    wide.push(job.id);
+                }
+            }
+        }
+        let others = view.waiting.iter().filter(|job| !wide.contains(&job.id));
+        let (head, capacity) = heads_that_fit(others, capacity, start);
         self.started.sort_unstable();
-        self.head = head.map(|head| head.id);
-        self.shadow = None;
-        let Some(head) = head.filter(|_| capacity.free() > 0) else { return };
+        let Some(head) = head else { return };
+        let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, view.now);
+        self.head = Some(head.id);
+        self.is_without_protection = !first.is_protected && !is_protected;
+        let pass = EasyPass { view, head, is_protected };
+        if capacity.free() <= 0 {
+            return;
+        }
         // The index knows no estimates, which are needed around a protected head.
-        if is_deep && !self.is_protected(head, view.now) {
-            self.search(view, head, capacity, starts);
+        if is_deep && !is_protected {
+            self.search(guide, &pass, capacity, starts);
         } else {
-            self.scan(view, head, view.waiting.places_after(Some(head.id)), capacity, starts);
+            self.scan(guide, &pass, view.waiting.places_after(Some(head.id)), &wide, capacity, starts);
         }
     }
 
-    /// Scans a part of the queue, unless all its jobs are too wide.
-    #[inline]
+    /// The reservation of the head. Made when it is needed first, because most passes do not need it.
+    fn shadow(&self, pass: &EasyPass<'_>, capacity: &Capacity) -> Shadow {
+        self.shadow.unwrap_or_else(|| Shadow::of_head(pass.view, &self.started, capacity, pass.head))
+    }
+
+    /// Tries the jobs of a part of the queue, without some. The result for a job is hard to predict for the processor, and a
+    /// mispredicted branch is the largest cost here. Hence there is no branch per job, only one per candidate.
     fn scan(
         &mut self,
-        view: &View<'_>,
-        head: &Waiting,
+        guide: &impl Guide,
+        pass: &EasyPass<'_>,
         part: &[QueuePlace],
-        capacity: Capacity,
-        starts: &mut Vec<JobId>,
-    ) {
-        if any_is_narrow_enough(part, &capacity) {
-            self.backfill(view, head, part, capacity, starts);
-        }
-    }
-
-    /// Backfills jobs of a part of the queue. The result for a job is hard to predict for the processor, and a mispredicted branch is the
-    /// largest cost here. Hence there is no branch per job, only one per candidate.
-    fn backfill(
-        &mut self,
-        view: &View<'_>,
-        head: &Waiting,
-        part: &[QueuePlace],
+        without: &[JobId],
         mut capacity: Capacity,
         starts: &mut Vec<JobId>,
     ) {
-        let is_protected = self.is_protected(head, view.now);
-        let is_deep = self.backlog.is_deep();
-        let Easy { rules, shadow, backlog, candidates, started, .. } = self;
-        let shadow = shadow.get_or_insert_with(|| Shadow::of_head(view, started, &capacity, head));
+        if !any_is_narrow_enough(part, &capacity) {
+            return;
+        }
+        let mut shadow = self.shadow(pass, &capacity);
         // The limits only get tighter during a pass: a job that does not fit now does not fit later.
-        let room = shadow.room(view.now, &capacity);
+        let room = shadow.room(pass.view.now, &capacity);
+        let Easy { backlog: Backlog { arrivals, .. }, candidates, .. } = self;
         candidates.clear();
         for places in part.chunks(u64::BITS as usize) {
             let mut held = places.iter().rev().fold(0u64, |held, place| held << 1 | u64::from(place.fits(&room)));
@@ -127,18 +160,48 @@ impl Easy {
                 held &= held - 1;
             }
         }
-        match rules.scan {
-            Order::Arrival => {}
-            Order::ShortestPrediction => candidates.sort_unstable_by_key(|job| (job.length, job.id)),
-            order => candidates.sort_by_cached_key(|job| order.rank(job, &backlog.arrivals, view.now)),
+        if pass.is_protected || !without.is_empty() {
+            let fits = |job: &Waiting| room.holds(job.procs, pass.fitted(job, arrivals));
+            candidates.retain(|job| fits(job) && !without.contains(&job.id));
         }
+        guide.sort(candidates, arrivals, pass.view.now);
+        self.admit(pass, &mut shadow, &mut capacity, starts);
+    }
+
+    /// As [`Easy::scan`] for the whole queue behind a head that is not protected, with the index.
+    fn search<G: Guide>(&mut self, guide: &G, pass: &EasyPass<'_>, mut capacity: Capacity, starts: &mut Vec<JobId>) {
+        if self.backlog.index.narrowest().is_none_or(|procs| procs > capacity.free()) {
+            return;
+        }
+        let (mut shadow, now) = (self.shadow(pass, &capacity), pass.view.now);
+        for class in 0..G::CLASSES {
+            self.candidates.clear();
+            guide.list_class(class, &shadow.room(now, &capacity), pass.view, &mut self.candidates);
+            self.candidates.retain(|job| !starts.contains(&job.id));
+            self.admit(pass, &mut shadow, &mut capacity, starts);
+        }
+        let Easy { rules, backlog, .. } = self;
+        while let Some(job) = backlog.index.take(&shadow.room(now, &capacity)) {
+            capacity.take(job.shape());
+            let counted = rules.running.running_length(job.id, job.length, &backlog.arrivals);
+            if !shadow.admit(job.procs, job.length, counted, now) {
+                self.head = None;
+            }
+            starts.push(job.id);
+        }
+        self.shadow = Some(shadow);
+    }
+
+    /// Starts the candidates that fit, in their order.
+    fn admit(&mut self, pass: &EasyPass<'_>, shadow: &mut Shadow, capacity: &mut Capacity, starts: &mut Vec<JobId>) {
+        let (now, is_deep) = (pass.view.now, self.backlog.is_deep());
+        let Easy { rules, backlog, candidates, .. } = self;
         for job in candidates {
-            let estimate = if is_protected { backlog.arrivals.estimate(job.id) } else { 0 };
-            let fitted = job.length.max(estimate);
-            if shadow.room(view.now, &capacity).holds(job.procs, fitted) {
+            let fitted = pass.fitted(job, &backlog.arrivals);
+            if shadow.room(now, capacity).holds(job.procs, fitted) {
                 capacity.take(job.shape());
                 let counted = rules.running.running_length(job.id, job.length, &backlog.arrivals);
-                if !shadow.admit(i64::from(job.procs), fitted, counted, view.now) {
+                if !shadow.admit(i64::from(job.procs), fitted, counted, now) {
                     self.head = None;
                 }
                 if is_deep {
@@ -147,23 +210,25 @@ impl Easy {
                 starts.push(job.id);
             }
         }
+        self.shadow = Some(*shadow);
     }
+}
 
-    /// As [`Easy::scan`] for the whole queue behind the head, with the index.
-    fn search(&mut self, view: &View<'_>, head: &Waiting, mut capacity: Capacity, starts: &mut Vec<JobId>) {
-        let Easy { rules, shadow, backlog, started, .. } = self;
-        if backlog.index.narrowest().is_none_or(|procs| procs > capacity.free()) {
-            return;
-        }
-        let shadow = shadow.get_or_insert_with(|| Shadow::of_head(view, started, &capacity, head));
-        while let Some(job) = backlog.index.take(&shadow.room(view.now, &capacity)) {
-            capacity.take(job.shape());
-            let counted = rules.running.running_length(job.id, job.length, &backlog.arrivals);
-            if !shadow.admit(job.procs, job.length, counted, view.now) {
-                self.head = None;
+impl Guided for Easy {
+    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        self.backlog.begin_pass(view);
+        self.started.clear();
+        if let Some(head) = view.waiting.first() {
+            let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, view.now);
+            let pass = EasyPass { view, head, is_protected };
+            if self.is_for_newcomers(guide, &pass) {
+                self.is_without_protection &= !is_protected;
+                self.scan(guide, &pass, self.backlog.newcomers(view), &[], *view.capacity, starts);
+            } else {
+                self.pass_over_all(guide, &pass, starts);
             }
-            starts.push(job.id);
         }
+        self.backlog.end_pass(view, starts);
     }
 }
 
@@ -173,14 +238,8 @@ impl Policy for Easy {
     }
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(view);
-        match view.waiting.first() {
-            Some(head) if view.only_arrivals && self.head == Some(head.id) => {
-                self.pass_over_newcomers(view, head, starts)
-            }
-            _ => self.pass_over_all(view, starts),
-        }
-        self.backlog.end_pass(view, starts);
+        let rules = self.rules;
+        self.guided_pass(&rules, view, starts);
     }
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {

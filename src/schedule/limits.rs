@@ -4,13 +4,13 @@ use crate::time::Seconds;
 
 /// How long a job may run that starts now, by its number of processors.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Limits {
+pub(super) struct StartLimits {
     free: i64,
     /// Each drop of the free processors below all earlier numbers: the new number, and after how many seconds.
     drops: Vec<(i64, Seconds)>,
 }
 
-impl Limits {
+impl StartLimits {
     /// Begins anew with the processors that are free now.
     pub fn reset(&mut self, free: i64) {
         self.free = free;
@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn a_job_may_run_until_too_few_processors_are_left() {
         // Five processors now, seven after 10 seconds, three after 20, four after 30, one after 40.
-        let mut limits = Limits::default();
+        let mut limits = StartLimits::default();
         limits.reset(5);
         limits.drop_to(3, 20);
         limits.drop_to(1, 40);

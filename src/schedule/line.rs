@@ -29,7 +29,6 @@ pub(super) struct QueueOrder {
 }
 
 /// The first jobs of a queue. The others follow in order of arrival.
-#[derive(Default)]
 struct GivenOrder {
     jobs: Vec<JobId>,
     has: FxHashSet<JobId>,
@@ -43,12 +42,8 @@ impl QueueOrder {
     }
 
     /// From now on these jobs come first. Each is named once.
-    pub fn give(&mut self, jobs: impl Iterator<Item = JobId>) {
-        let given = self.given.get_or_insert_default();
-        given.jobs.clear();
-        given.has.clear();
-        given.jobs.extend(jobs);
-        given.has.extend(&given.jobs);
+    pub fn give(&mut self, jobs: Vec<JobId>) {
+        self.given = Some(GivenOrder { has: jobs.iter().copied().collect(), jobs });
     }
 
     /// Whether submission times are needed.

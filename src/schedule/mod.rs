@@ -15,6 +15,7 @@ mod easy;
 mod exec;
 mod fair;
 mod fcfs;
+mod guide;
 mod hints;
 mod index;
 mod limits;

@@ -5,7 +5,7 @@ use super::arrivals::Arrivals;
 use super::check::{Check, PlannedJob};
 use super::hints::Roomless;
 use super::index::Index;
-use super::limits::Limits;
+use super::limits::StartLimits;
 use super::order::Rank;
 use super::policy::View;
 use super::profile::Profile;
@@ -24,7 +24,7 @@ pub(super) trait Rest {
     fn next(&mut self) -> Option<(Rank, Waiting)>;
 
     /// The first job that the limits allow. `length` is the length that a job is fitted with, at least that of its prediction.
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob>;
+    fn first_fitting(&self, limits: &StartLimits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob>;
 }
 
 /// A list of jobs.
@@ -35,7 +35,7 @@ impl Rest for Listed<'_> {
         self.0.next().map(|job| (Rank::of_arrival(job.id), *job))
     }
 
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
+    fn first_fitting(&self, limits: &StartLimits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
         let fitted = |job: &Waiting| FittingJob { length: length(job.id, job.length), ..job.into() };
         self.0.clone().map(fitted).find(|job| limits.allow(job.procs, job.length))
     }
@@ -57,7 +57,7 @@ impl Rest for Indexed<'_> {
         Some((rank, *job))
     }
 
-    fn first_fitting(&self, limits: &Limits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
+    fn first_fitting(&self, limits: &StartLimits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {
         let longest = |procs| limits.longest(procs);
         let mut after = self.reached;
         loop {
@@ -73,11 +73,12 @@ impl Rest for Indexed<'_> {
 }
 
 /// The profile of free processors with the reservations made so far.
+#[derive(Default)]
 pub(super) struct Plan {
     counting: Counting,
     protect: Option<Seconds>,
     profile: Profile,
-    limits: Limits,
+    limits: StartLimits,
     /// The reservations in the order of the queue.
     reserved: Vec<PlannedJob>,
     /// The ranks of their jobs.
@@ -109,26 +110,9 @@ pub(super) struct Plan {
 const FAR: Seconds = 2;
 
 impl Plan {
+    /// [`Plan::begin`] must come next.
     pub fn new(rules: &Rules) -> Plan {
-        Plan {
-            counting: rules.running,
-            protect: rules.protect,
-            profile: Profile::default(),
-            limits: Limits::default(),
-            reserved: Vec::new(),
-            ranks: Vec::new(),
-            earliest: Time::MAX,
-            longest: 0,
-            first_open: usize::MAX,
-            open_from: Time::MAX,
-            near: Time::MAX,
-            far: Time::MAX,
-            roomless: Roomless::default(),
-            is_protected: false,
-            is_kept: false,
-            running: Vec::new(),
-            check: Check::default(),
-        }
+        Plan { counting: rules.running, protect: rules.protect, ..Plan::default() }
     }
 
     /// Begins a new plan, which may be kept for the next pass or not.

@@ -115,6 +115,12 @@ pub trait OutsidePolicy {
     fn take_failure(&mut self) -> Option<String>;
 }
 
+/// A policy that can be given the order of the queue for each pass.
+pub(super) trait InGivenOrder: Policy {
+    /// From now on these jobs are the first of the queue, each once. The others follow in order of arrival.
+    fn give_order(&mut self, jobs: Vec<JobId>);
+}
+
 /// A running job that makes way for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {

@@ -1,7 +1,7 @@
 //! The free processors of the future: what running jobs and reservations leave.
 
-use super::blocks::{Blocks, Step};
-use super::limits::Limits;
+use super::blocks::{Blocks, ProfileStep};
+use super::limits::StartLimits;
 use super::policy::View;
 use crate::time::{Seconds, Time};
 
@@ -9,7 +9,7 @@ use crate::time::{Seconds, Time};
 /// are in blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
-    steps: Vec<Step>,
+    steps: Vec<ProfileStep>,
     /// All steps, if there are many. The list is empty then.
     blocks: Blocks,
     are_many: bool,
@@ -23,14 +23,14 @@ impl Profile {
     pub fn reset(&mut self, view: &View<'_>) {
         self.are_many = false;
         self.steps.clear();
-        self.steps.push(Step { from: view.now, free: view.free() });
+        self.steps.push(ProfileStep { from: view.now, free: view.free() });
         for job in view.running.iter() {
             let last = self.steps[self.steps.len() - 1];
             let free = last.free + i64::from(job.procs());
             if last.from == job.end {
                 self.steps.last_mut().expect("the step just looked at").free = free;
             } else {
-                self.steps.push(Step { from: job.end, free });
+                self.steps.push(ProfileStep { from: job.end, free });
             }
         }
         self.count_steps();
@@ -59,7 +59,7 @@ impl Profile {
         let start = self.steps[first].from;
         let end = start + length;
         if self.steps.get(at).is_none_or(|step| step.from > end) {
-            self.steps.insert(at, Step { from: end, free: self.steps[at - 1].free });
+            self.steps.insert(at, ProfileStep { from: end, free: self.steps[at - 1].free });
         }
         for step in &mut self.steps[first..at] {
             step.free -= procs;
@@ -131,7 +131,7 @@ impl Profile {
     fn cut(&mut self, time: Time) -> usize {
         let at = self.steps.partition_point(|step| step.from < time);
         if self.steps.get(at).is_none_or(|step| step.from > time) {
-            self.steps.insert(at, Step { from: time, free: self.steps[at - 1].free });
+            self.steps.insert(at, ProfileStep { from: time, free: self.steps[at - 1].free });
         }
         at
     }
@@ -147,7 +147,7 @@ impl Profile {
     }
 
     /// Computes the limits for jobs that start now.
-    pub fn limits(&self, limits: &mut Limits) {
+    pub fn limits(&self, limits: &mut StartLimits) {
         if self.are_many {
             return self.blocks.limits(limits);
         }
@@ -175,24 +175,24 @@ mod tests {
     /// The profile as a plain list of steps. Every search looks at every step.
     #[derive(Clone, Debug, Default)]
     struct PlainProfile {
-        steps: Vec<Step>,
+        steps: Vec<ProfileStep>,
     }
 
     impl PlainProfile {
         fn of(steps: &[(Time, i64)]) -> PlainProfile {
-            PlainProfile { steps: steps.iter().map(|&(from, free)| Step { from, free }).collect() }
+            PlainProfile { steps: steps.iter().map(|&(from, free)| ProfileStep { from, free }).collect() }
         }
 
         fn reset(&mut self, view: &View<'_>) {
             self.steps.clear();
-            self.steps.push(Step { from: view.now, free: view.free() });
+            self.steps.push(ProfileStep { from: view.now, free: view.free() });
             for job in view.running.iter() {
                 let last = self.steps[self.steps.len() - 1];
                 let free = last.free + i64::from(job.procs());
                 if last.from == job.end {
                     self.steps.last_mut().expect("the step just looked at").free = free;
                 } else {
-                    self.steps.push(Step { from: job.end, free });
+                    self.steps.push(ProfileStep { from: job.end, free });
                 }
             }
         }
@@ -213,7 +213,7 @@ mod tests {
             let start = self.steps[first].from;
             let end = start + length;
             if self.steps.get(at).is_none_or(|step| step.from > end) {
-                self.steps.insert(at, Step { from: end, free: self.steps[at - 1].free });
+                self.steps.insert(at, ProfileStep { from: end, free: self.steps[at - 1].free });
             }
             for step in &mut self.steps[first..at] {
                 step.free -= procs;
@@ -225,7 +225,7 @@ mod tests {
             for time in [start, end].map(|time| time.max(self.steps[0].from)) {
                 let at = self.steps.iter().take_while(|step| step.from <= time).count();
                 if self.steps[at - 1].from < time {
-                    self.steps.insert(at, Step { from: time, free: self.steps[at - 1].free });
+                    self.steps.insert(at, ProfileStep { from: time, free: self.steps[at - 1].free });
                 }
             }
             let inside = self.steps.iter_mut().filter(|step| start <= step.from && step.from < end);
@@ -238,8 +238,8 @@ mod tests {
             self.steps[0].from = now;
         }
 
-        fn limits(&self) -> Limits {
-            let mut limits = Limits::default();
+        fn limits(&self) -> StartLimits {
+            let mut limits = StartLimits::default();
             let mut least = self.steps[0].free;
             limits.reset(least);
             for step in &self.steps[1..] {
@@ -365,7 +365,7 @@ mod tests {
                     }
                 }
                 assert_eq!(profile.free_now(), plain.steps[0].free, "{history}: {action}");
-                let (mut limits, plain_limits) = (Limits::default(), plain.limits());
+                let (mut limits, plain_limits) = (StartLimits::default(), plain.limits());
                 profile.limits(&mut limits);
                 for procs in 1..=12 {
                     assert_eq!(limits.longest(procs), plain_limits.longest(procs), "{history}: {action}");

@@ -5,7 +5,7 @@ use super::backlog::Backlog;
 use super::index::Index;
 use super::order::{Order, Rank};
 use super::plan::{Indexed, Listed, Plan};
-use super::policy::{Facts, Policy, View};
+use super::policy::{Facts, InGivenOrder, Policy, View};
 use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
@@ -46,11 +46,6 @@ impl Reserving {
     /// that is given for each pass.
     pub fn anew(rules: &Rules) -> Self {
         Reserving::with(rules, Backlog::unindexed(rules))
-    }
-
-    /// From now on these jobs are the first of the queue, for backfilling that makes everything anew.
-    pub(super) fn give_order(&mut self, jobs: impl Iterator<Item = JobId>) {
-        self.backlog.line.give(jobs);
     }
 
     fn with(rules: &Rules, backlog: Backlog) -> Self {
@@ -132,6 +127,13 @@ impl Reserving {
         // The plan knows of the jobs that it has started.
         starts.iter().for_each(|&id| index.remove_id(id));
         index.take_touched();
+    }
+}
+
+/// For backfilling that makes everything anew.
+impl InGivenOrder for Reserving {
+    fn give_order(&mut self, jobs: Vec<JobId>) {
+        self.backlog.line.give(jobs);
     }
 }
 

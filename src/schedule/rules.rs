@@ -54,12 +54,11 @@ impl Default for Rules {
 
 const ORDER: Kind = Kind::Choice(&Order::NAMES);
 
-pub(super) const RUNNING: Key = Key {
-    name: "running",
-    kind: Kind::Choice(&["prediction", "estimate"]),
-    default: "prediction",
-    about: "what the end of a running job is computed from; a job that outlives its estimate counts by its prediction",
-};
+pub(super) const RUNNING: Key = Key::choice(
+    "running",
+    &["prediction", "estimate"],
+    "what the end of a running job is computed from; a job that outlives its estimate counts by its prediction",
+);
 
 const QUEUE: Key = queue("the order in which jobs start or get a reservation");
 
@@ -71,19 +70,8 @@ pub(super) const fn scan(default: &'static str) -> Key {
     Key { name: "scan", kind: ORDER, default, about: "the order in which the other jobs are tried" }
 }
 
-pub(super) const RESERVATIONS: Key = Key {
-    name: "reservations",
-    kind: Kind::Text {
-        what: "a whole number of at least 1, or all",
-        canonical: |text| match text.parse::<usize>() {
-            Ok(count) if count >= 1 => Ok(count.to_string()),
-            _ if text == "all" => Ok(text.to_string()),
-            _ => Err(format!("'{text}' is not a whole number of at least 1, or all")),
-        },
-    },
-    default: "1",
-    about: "how many jobs that do not fit have a reservation",
-};
+pub(super) const RESERVATIONS: Key =
+    Key::new("reservations", Kind::COUNT_OR_ALL, "1", "how many jobs that do not fit have a reservation");
 
 const PROTECT: Key = Key {
     name: "protect",
@@ -105,13 +93,12 @@ const STARVE: Key = Key {
 };
 
 /// Has an effect on nodes only.
-pub(super) const PLACEMENT: Key = Key {
-    name: "placement",
-    kind: Kind::Choice(&["pack", "spread", "consolidate"]),
-    default: "pack",
-    about: "with --machine: the nodes that are taken first, the fullest (pack) or the emptiest (spread); consolidate: the fullest, \
+pub(super) const PLACEMENT: Key = Key::choice(
+    "placement",
+    &["pack", "spread", "consolidate"],
+    "with --machine: the nodes that are taken first, the fullest (pack) or the emptiest (spread); consolidate: the fullest, \
             and the GPUs of a job are on as few nodes as could hold them",
-};
+);
 
 pub const EASY: Form = Form {
     name: "easy",

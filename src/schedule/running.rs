@@ -51,9 +51,9 @@ struct RunningBlock {
 }
 
 /// The sort key.
-type Key = (Time, JobId);
+type EndKey = (Time, JobId);
 
-fn key(job: &Running) -> Key {
+fn key(job: &Running) -> EndKey {
     (job.end, job.id)
 }
 
@@ -201,7 +201,7 @@ impl RunningJobs {
     }
 
     /// The index of the block that contains a key or into which it would be inserted. None if there are no blocks.
-    fn block_of(&self, wanted: Key) -> Option<usize> {
+    fn block_of(&self, wanted: EndKey) -> Option<usize> {
         match self.blocks.len() {
             0 => None,
             1 => Some(0),
@@ -213,7 +213,7 @@ impl RunningJobs {
     }
 
     #[inline]
-    fn place(&self, wanted: Key) -> (usize, usize) {
+    fn place(&self, wanted: EndKey) -> (usize, usize) {
         let block = self.block_of(wanted);
         let place = block.map(|at| (at, lower_bound(&self.blocks[at].jobs, wanted)));
         let found = |&(at, place): &(usize, usize)| self.blocks[at].jobs.get(place).map(key) == Some(wanted);
@@ -223,7 +223,7 @@ impl RunningJobs {
 
 /// The number of jobs before `wanted`. It first compares only the ends, because few ends are equal.
 #[inline]
-fn lower_bound(jobs: &[Running], wanted: Key) -> usize {
+fn lower_bound(jobs: &[Running], wanted: EndKey) -> usize {
     let from = jobs.partition_point(|job| job.end < wanted.0);
     match jobs.get(from) {
         Some(job) if key(job) < wanted => from + jobs[from..].partition_point(|job| key(job) < wanted),

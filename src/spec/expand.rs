@@ -95,10 +95,10 @@ fn check_size(text: &str, values: usize, bytes: usize) -> Result<(), String> {
 }
 
 /// A part of a text: plain, a range, or alternatives, each of which is a sequence of such parts.
-enum Piece<'a> {
+enum TextPiece<'a> {
     Plain(&'a str),
     Range(Range),
-    Choice(Vec<Vec<Piece<'a>>>),
+    Choice(Vec<Vec<TextPiece<'a>>>),
 }
 
 /// A parser of texts with braces.
@@ -111,12 +111,12 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// Reads up to the end of the text or, inside braces, up to the `|` or `}` that ends an alternative.
-    fn read(&mut self, depth: usize) -> Result<Vec<Piece<'a>>, String> {
+    fn read(&mut self, depth: usize) -> Result<Vec<TextPiece<'a>>, String> {
         let mut pieces = Vec::new();
         loop {
             let rest = &self.text[self.at..];
             if let Some(length) = quoted_length(rest).filter(|_| self.has_keys) {
-                pieces.push(Piece::Plain(&rest[..length]));
+                pieces.push(TextPiece::Plain(&rest[..length]));
                 self.at += length;
                 continue;
             }
@@ -133,13 +133,13 @@ impl<'a> Pieces<'a> {
             // An alternative that is a range as a whole.
             let is_whole = depth > 0 && pieces.is_empty() && !next.starts_with(['{', '"']);
             match Range::find(plain).filter(|_| is_whole) {
-                Some(range) => pieces.push(Piece::Range(range?)),
+                Some(range) => pieces.push(TextPiece::Range(range?)),
                 None => self.read_plain(plain, &mut pieces)?,
             }
             match next.chars().next() {
                 Some('"') if quoted_length(next).is_some() => {}
                 Some('"') => return Err("has a '\"' without the one that ends it".to_string()),
-                Some('{') => pieces.push(Piece::Choice(self.read_choice(depth + 1)?)),
+                Some('{') => pieces.push(TextPiece::Choice(self.read_choice(depth + 1)?)),
                 Some(_) if depth == 0 => return Err("has a '}' without its '{'".to_string()),
                 None if depth > 0 => return Err("has a '{' without its '}'".to_string()),
                 _ => return Ok(pieces),
@@ -148,26 +148,26 @@ impl<'a> Pieces<'a> {
     }
 
     /// Reads a text without braces. In a spec the value of a key may be a range.
-    fn read_plain(&self, text: &'a str, pieces: &mut Vec<Piece<'a>>) -> Result<(), String> {
+    fn read_plain(&self, text: &'a str, pieces: &mut Vec<TextPiece<'a>>) -> Result<(), String> {
         // The texts before `from` are in the pieces, those before `at` have no further range.
         let (mut from, mut at) = (0, 0);
         while let Some(equals) = text[at..].find('=').filter(|_| self.has_keys) {
             at += equals + 1;
             let length = text[at..].find([',', ')', ';', '/', '=']).unwrap_or(text.len() - at);
             if let Some(range) = Range::find(&text[at..at + length]) {
-                pieces.extend([Piece::Plain(&text[from..at]), Piece::Range(range?)]);
+                pieces.extend([TextPiece::Plain(&text[from..at]), TextPiece::Range(range?)]);
                 at += length;
                 from = at;
             }
         }
         if from < text.len() {
-            pieces.push(Piece::Plain(&text[from..]));
+            pieces.push(TextPiece::Plain(&text[from..]));
         }
         Ok(())
     }
 
     /// Reads the alternatives from a `{` to its `}`.
-    fn read_choice(&mut self, depth: usize) -> Result<Vec<Vec<Piece<'a>>>, String> {
+    fn read_choice(&mut self, depth: usize) -> Result<Vec<Vec<TextPiece<'a>>>, String> {
         if depth > DEEPEST {
             return Err(format!("has braces nested more than {DEEPEST} deep"));
         }
@@ -197,13 +197,13 @@ fn quoted_length(text: &str) -> Option<usize> {
 }
 
 /// The values of a sequence; the last choice changes fastest. `text` is the text that has this sequence, for messages.
-fn make(text: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, String> {
+fn make(text: &str, pieces: &[TextPiece<'_>]) -> Result<Vec<String>, String> {
     let mut values = vec![String::new()];
     for piece in pieces {
         let endings: Vec<String> = match piece {
-            Piece::Plain(text) => vec![text.to_string()],
-            Piece::Range(range) => range.values().collect(),
-            Piece::Choice(alternatives) => {
+            TextPiece::Plain(text) => vec![text.to_string()],
+            TextPiece::Range(range) => range.values().collect(),
+            TextPiece::Choice(alternatives) => {
                 let mut all = Vec::new();
                 for pieces in alternatives {
                     all.extend(make(text, pieces)?);

@@ -66,6 +66,16 @@ impl Kind {
     pub const FROM_0_TO_1: Kind =
         Kind::Real { what: "a number from 0 to 1", fits: |number| (0.0..=1.0).contains(&number) };
 
+    /// A whole number of at least 1, or `all`.
+    pub const COUNT_OR_ALL: Kind = Kind::Text {
+        what: "a whole number of at least 1, or all",
+        canonical: |text| match text.parse::<u64>() {
+            Ok(count) if count >= 1 => Ok(count.to_string()),
+            _ if text == "all" => Ok(text.to_string()),
+            _ => Err(format!("'{text}' is not a whole number of at least 1, or all")),
+        },
+    };
+
     /// The value as it is printed: equal values have equal texts.
     pub(super) fn canonical(self, text: &str) -> Result<String, String> {
         let valid = match self {

@@ -54,6 +54,28 @@ pub struct Key {
     pub about: &'static str,
 }
 
+impl Key {
+    /// A key of any kind.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Key {
+        Key { name, kind, default, about }
+    }
+
+    /// A key whose value is one of these words. The first one is the default.
+    pub const fn choice(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
+        Key::new(name, Kind::Choice(words), words[0], about)
+    }
+
+    /// A key whose value is a duration of at least so many seconds.
+    pub const fn duration(name: &'static str, least: Seconds, default: &'static str, about: &'static str) -> Key {
+        Key::new(name, Kind::Duration { least }, default, about)
+    }
+
+    /// A key whose value is a whole number of at least this.
+    pub const fn whole(name: &'static str, least: i64, default: &'static str, about: &'static str) -> Key {
+        Key::new(name, Kind::Whole { least }, default, about)
+    }
+}
+
 /// An invalid spec. The message lists what is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError(pub String);

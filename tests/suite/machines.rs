@@ -278,13 +278,17 @@ fn the_micro_cluster_of_ub() {
         qos.iter().map(|qos| (&*qos.name, qos.priority)).collect::<Vec<_>>(),
         [("normal", 0), ("supporters", 100)]
     );
-    let shares: Vec<_> = accounts.iter().map(|account| (&*account.name, account.shares)).collect();
+    let shares: Vec<_> = accounts.iter().map(|account| (&*account.name, account.own.shares)).collect();
     assert_eq!(shares, [("root", Some(1)), ("account0", Some(100)), ("account1", Some(100)), ("account2", Some(100))]);
     let of_users: Vec<_> = users.iter().map(|user| format!("{}@{}", user.name, user.account)).collect();
     let expected =
         ["admin@account0", "user1@account1", "user2@account1", "user3@account1", "user4@account2", "user5@account2"];
     assert_eq!(of_users, expected);
-    assert!(users.iter().all(|user| user.limits.max_submit_jobs == Some(1000) && user.qos == ["normal", "supporters"]));
+    assert!(
+        users
+            .iter()
+            .all(|user| user.own.limits.max_submit_jobs == Some(1000) && user.own.qos == ["normal", "supporters"])
+    );
     assert_eq!(shown(&ignored, true), Vec::<String>::new());
     assert_eq!(shown(&ignored, false), ["line 11: AdminLevel", "line 22: list"]);
     assert_eq!(through_toml(&cluster), cluster);

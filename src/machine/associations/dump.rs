@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::super::conf::{ConfError, Ignored, Place};
+use super::super::conf::{ConfError, FileLine, Ignored};
 use super::limits::{LimitForm, LimitOwner};
-use super::{Account, Associations, QualityOfService, ROOT, User};
+use super::{Account, Association, Associations, QualityOfService, ROOT, User};
 use crate::text::{counted, shortened};
 
 /// A row with the names of its columns.
-struct Row<'a> {
-    place: Place,
+struct DumpRow<'a> {
+    place: FileLine,
     cells: Vec<(&'a str, &'a str)>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DumpRow<'a> {
     /// `sacctmgr -p` ends each line with a `|`.
-    fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<Row<'a>, ConfError> {
-        let place = Place::of_line(line);
+    fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<DumpRow<'a>, ConfError> {
+        let place = FileLine::of_line(line);
         let text = text.strip_suffix('|').filter(|_| is_closed).unwrap_or(text);
         let cells: Vec<&str> = text.split('|').collect();
         match cells.len() == columns.len() {
-            true => Ok(Row { place, cells: columns.iter().copied().zip(cells).collect() }),
+            true => Ok(DumpRow { place, cells: columns.iter().copied().zip(cells).collect() }),
             false => {
                 let (cells, columns) = (counted(cells.len() as u64, "cell"), counted(columns.len() as u64, "column"));
                 Err(place.wrong(format!("{cells}; the header has {columns}")))
@@ -43,7 +43,7 @@ impl<'a> Row<'a> {
 pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ignored>, ConfError> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let (line, header) = lines.next().expect("a dump has a header");
-    let place = Place::of_line(line);
+    let place = FileLine::of_line(line);
     let columns: Vec<&str> = header.strip_suffix('|').unwrap_or(header).split('|').map(str::trim).collect();
     let has = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
     let mut ignored = Vec::new();
@@ -59,9 +59,9 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
     };
     let owner = if is_qos { LimitOwner::Qos } else { LimitOwner::Association };
     note_columns(&columns, owner, &place, &mut ignored);
-    let mut reader = Reader { associations, above: Vec::new(), seen: BTreeSet::new(), ignored: &mut ignored };
+    let mut reader = DumpReader { associations, above: Vec::new(), seen: BTreeSet::new(), ignored: &mut ignored };
     for line in lines {
-        let row = Row::of(&columns, header.ends_with('|'), line)?;
+        let row = DumpRow::of(&columns, header.ends_with('|'), line)?;
         if is_qos { reader.add_qos(&row)? } else { reader.add_association(&row)? }
     }
     let here = |count: usize| vec![place.clone(); count];
@@ -70,7 +70,7 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
 }
 
 /// Notes the columns that are not used.
-fn note_columns(columns: &[&str], owner: LimitOwner, place: &Place, ignored: &mut Vec<Ignored>) {
+fn note_columns(columns: &[&str], owner: LimitOwner, place: &FileLine, ignored: &mut Vec<Ignored>) {
     let used: &[&str] = match owner {
         LimitOwner::Qos => &["Name", "Priority", "UsageFactor", "Flags"],
         LimitOwner::Association => &[
@@ -96,7 +96,7 @@ fn note_columns(columns: &[&str], owner: LimitOwner, place: &Place, ignored: &mu
     }
 }
 
-struct Reader<'a> {
+struct DumpReader<'a> {
     associations: &'a mut Associations,
     /// The accounts above the next row of a tree, with their indentations.
     above: Vec<(usize, String)>,
@@ -105,8 +105,8 @@ struct Reader<'a> {
     ignored: &'a mut Vec<Ignored>,
 }
 
-impl Reader<'_> {
-    fn add_qos(&mut self, row: &Row) -> Result<(), ConfError> {
+impl DumpReader<'_> {
+    fn add_qos(&mut self, row: &DumpRow) -> Result<(), ConfError> {
         let mut qos = QualityOfService::new(row.cell(&["Name"]));
         let wrong = |why: String| row.place.wrong(why);
         if qos.name.is_empty() {
@@ -128,7 +128,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn set_limits(&mut self, row: &Row, owner: LimitOwner, limits: &mut super::Limits) -> Result<(), ConfError> {
+    fn set_limits(&mut self, row: &DumpRow, owner: LimitOwner, limits: &mut super::Limits) -> Result<(), ConfError> {
         for (column, cell) in &row.cells {
             if let Some(form) = LimitForm::of_slurm(column, owner) {
                 let wrong = |why: String| row.place.wrong(format!("{column}: {why}"));
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn add_association(&mut self, row: &Row) -> Result<(), ConfError> {
+    fn add_association(&mut self, row: &DumpRow) -> Result<(), ConfError> {
         let wrong = |why: String| row.place.wrong(why);
         let (name, user) = (row.cell(&["Account"]), row.cell(&["User"]));
         if name.is_empty() {
@@ -153,26 +153,28 @@ impl Reader<'_> {
             self.ignored.push(Ignored::of_machine(&row.place, what));
             return Ok(());
         }
-        let shares = shares(row.cell(&["Share", "Fairshare"])).map_err(wrong)?;
-        let qos = listed(row.cell(&["QOS"]));
-        let default_qos = row.cell(&["Def QOS", "DefaultQOS"]).to_string();
-        let mut limits = super::Limits::default();
-        self.set_limits(row, LimitOwner::Association, &mut limits)?;
+        let mut own = Association {
+            shares: shares(row.cell(&["Share", "Fairshare"])).map_err(wrong)?,
+            qos: listed(row.cell(&["QOS"])),
+            default_qos: row.cell(&["Def QOS", "DefaultQOS"]).to_string(),
+            ..Association::default()
+        };
+        self.set_limits(row, LimitOwner::Association, &mut own.limits)?;
+        let (name, user) = (name.to_string(), user.to_string());
         if user.is_empty() {
-            let parent = self.parent_of(row);
             // Slurm lists the root; it is above itself here.
-            self.associations.accounts.push(Account { parent, shares, qos, default_qos, limits, ..Account::new(name) });
+            let parent = self.parent_of(row);
+            self.associations.accounts.push(Account { name, parent, own });
         } else {
             // Which account is the default is not said here: the first one.
-            let is_default = self.seen.insert(user.to_string());
-            let user = User { is_default, shares, qos, default_qos, limits, ..User::new(user, name) };
-            self.associations.users.push(user);
+            let is_default = self.seen.insert(user.clone());
+            self.associations.users.push(User { name: user, account: name, is_default, own });
         }
         Ok(())
     }
 
     /// The account above that of a row: in a column of its own, or by the indentation of a tree.
-    fn parent_of(&mut self, row: &Row) -> String {
+    fn parent_of(&mut self, row: &DumpRow) -> String {
         let (raw, named) = (row.raw(&["Account"]), row.cell(&["Par Name", "ParentName"]));
         let indentation = raw.len() - raw.trim_start().len();
         self.above.retain(|(other, _)| *other < indentation);

@@ -14,7 +14,7 @@ pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits, Tres};
 pub(super) use setting::factor;
 
-use super::conf::{ConfError, Ignored, Place};
+use super::conf::{ConfError, FileLine, Ignored};
 use crate::settings_file::{MOST_OF_ASSOCIATIONS, read_text};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
@@ -45,6 +45,26 @@ impl QualityOfService {
     }
 }
 
+/// What an account or a user has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Association {
+    /// The shares among those with the same account above. None: the fair share of that account.
+    pub shares: Option<u32>,
+    /// The qualities of service that may be used. Empty: not said.
+    pub qos: Vec<String>,
+    /// That of jobs that name none. Empty: not said.
+    pub default_qos: String,
+    /// What may be used.
+    pub limits: Limits,
+}
+
+/// One share.
+impl Default for Association {
+    fn default() -> Association {
+        Association { shares: Some(1), qos: Vec::new(), default_qos: String::new(), limits: Limits::default() }
+    }
+}
+
 /// An account.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
@@ -52,33 +72,19 @@ pub struct Account {
     pub name: String,
     /// The account above it.
     pub parent: String,
-    /// Its shares among those of the same parent. None: it has the fair share of its parent.
-    pub shares: Option<u32>,
-    /// The qualities of service that its users may use. Empty: not said.
-    pub qos: Vec<String>,
-    /// That of jobs that name none. Empty: not said.
-    pub default_qos: String,
-    /// What it may use.
-    pub limits: Limits,
+    /// What it has.
+    pub own: Association,
 }
 
 impl Account {
-    /// One directly below the root, with one share.
+    /// One directly below the root.
     pub fn new(name: &str) -> Account {
-        let (name, parent) = (name.to_string(), ROOT.to_string());
-        Account {
-            name,
-            parent,
-            shares: Some(1),
-            qos: Vec::new(),
-            default_qos: String::new(),
-            limits: Limits::default(),
-        }
+        Account { name: name.to_string(), parent: ROOT.to_string(), own: Association::default() }
     }
 }
 
 /// A user in an account. One user may be in several.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct User {
     /// The name of the user.
     pub name: String,
@@ -86,29 +92,8 @@ pub struct User {
     pub account: String,
     /// Whether jobs that name no account are charged to this one.
     pub is_default: bool,
-    /// The shares among the users of the account. None: the fair share of the account.
-    pub shares: Option<u32>,
-    /// The qualities of service that the user may use. Empty: not said.
-    pub qos: Vec<String>,
-    /// That of jobs that name none. Empty: not said.
-    pub default_qos: String,
-    /// What the user may use in this account.
-    pub limits: Limits,
-}
-
-impl User {
-    /// One with one share.
-    pub fn new(name: &str, account: &str) -> User {
-        User {
-            name: name.to_string(),
-            account: account.to_string(),
-            is_default: false,
-            shares: Some(1),
-            qos: Vec::new(),
-            default_qos: String::new(),
-            limits: Limits::default(),
-        }
-    }
+    /// What the user has in this account.
+    pub own: Association,
 }
 
 /// The qualities of service, accounts and users of a site, in the order of their files.
@@ -147,7 +132,7 @@ impl Associations {
         match first {
             Some(header) if header.contains('|') => dump::add(self, text),
             Some(_) => script::add(self, text),
-            None => Err(Place::of_line(1).wrong(
+            None => Err(FileLine::of_line(1).wrong(
                 "nothing to read: give a script for sacctmgr, or the output of 'sacctmgr show assoc -P' or 'sacctmgr show qos -P'",
             )),
         }
@@ -155,7 +140,7 @@ impl Associations {
 
     /// Checks that accounts and users have an account above them, that nothing is there twice, and that no account is above itself.
     /// The places are those of accounts and users, in their order.
-    pub(super) fn check(&self, of_accounts: &[Place], of_users: &[Place]) -> Result<(), ConfError> {
+    pub(super) fn check(&self, of_accounts: &[FileLine], of_users: &[FileLine]) -> Result<(), ConfError> {
         let parents: BTreeMap<&str, &str> = self.accounts.iter().map(|one| (&*one.name, &*one.parent)).collect();
         let unknown = |name: &str| {
             let meant = did_you_mean(name, self.accounts.iter().map(|account| account.name.as_str()));

@@ -1,8 +1,10 @@
 //! Scripts for `sacctmgr`: lines such as `add user name=u1 account=a1 fairshare=2`.
 
-use super::super::conf::{ConfError, Ignored, Place};
+use super::super::conf::{ConfError, FileLine, Ignored};
 use super::dump::listed;
-use super::setting::{ACCOUNT, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, Setting, set_account, set_qos, set_user};
+use super::setting::{
+    ACCOUNT, AccountSetting, CLUSTER, DEFAULT_ACCOUNT, HARMLESS, NAME, set_account, set_association, set_qos,
+};
 use super::{Account, Associations, QualityOfService, ROOT, User};
 use crate::text::shortened;
 
@@ -13,9 +15,9 @@ pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ign
         associations.qos.insert(0, QualityOfService::new("normal"));
     }
     let mut ignored = Vec::new();
-    let mut last = Place::of_line(1);
+    let mut last = FileLine::of_line(1);
     for (line, text) in (1..).zip(text.lines()) {
-        let place = Place::of_line(line);
+        let place = FileLine::of_line(line);
         let text = text.trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
@@ -72,7 +74,7 @@ impl Entity {
 struct Script<'a> {
     associations: &'a mut Associations,
     ignored: &'a mut Vec<Ignored>,
-    place: &'a Place,
+    place: &'a FileLine,
 }
 
 impl Script<'_> {
@@ -83,7 +85,7 @@ impl Script<'_> {
         let [action, entity, rest @ ..] = &words[..] else {
             return Err(unknown(&words.join(" ")));
         };
-        let settings: Vec<Setting> = rest.iter().map(|word| Setting::of(word)).collect();
+        let settings: Vec<AccountSetting> = rest.iter().map(|word| AccountSetting::of(word)).collect();
         let action = action.to_ascii_lowercase();
         if matches!(action.as_str(), "list" | "show" | "dump" | "quit" | "exit" | "verify") {
             self.ignored.push(Ignored::other(self.place, action));
@@ -101,34 +103,30 @@ impl Script<'_> {
         }
     }
 
-    fn add(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn add(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let names = values(settings, &NAME);
         if names.is_empty() {
             return Err("no name: write name=...".to_string());
         }
-        let before = self.count(entity);
+        let before = self.names(entity).len();
         for name in &names {
             match entity {
-                Entity::Qos if !self.associations.qos.iter().any(|qos| qos.name == *name) => {
-                    self.associations.qos.push(QualityOfService::new(name));
-                }
-                Entity::Account if !self.associations.accounts.iter().any(|account| account.name == *name) => {
-                    self.associations.accounts.push(Account::new(name));
-                }
                 Entity::User => self.add_user(name, settings)?,
                 Entity::Cluster => self.add_root(),
                 // It is there already, and sacctmgr changes nothing.
-                _ => {}
+                _ if self.is_known(entity, name) => {}
+                Entity::Qos => self.associations.qos.push(QualityOfService::new(name)),
+                Entity::Account => self.associations.accounts.push(Account::new(name)),
             }
         }
-        if self.count(entity) == before && entity != Entity::Cluster {
+        if self.names(entity).len() == before && entity != Entity::Cluster {
             let what = format!("{}, which is there already", shortened(&names.join(",")));
             self.ignored.push(Ignored::other(self.place, what));
         }
         self.set(entity, settings, &|at, _, _| at >= before)
     }
 
-    fn add_user(&mut self, name: &str, settings: &[Setting]) -> Result<(), String> {
+    fn add_user(&mut self, name: &str, settings: &[AccountSetting]) -> Result<(), String> {
         let (accounts, defaults) = (values(settings, &ACCOUNT), values(settings, &DEFAULT_ACCOUNT));
         let all = if accounts.is_empty() { &defaults } else { &accounts };
         if all.is_empty() {
@@ -141,23 +139,24 @@ impl Script<'_> {
                 continue;
             }
             let is_default = if defaults.is_empty() { of_user().next().is_none() } else { defaults.contains(account) };
-            self.associations.users.push(User { is_default, ..User::new(name, account) });
+            let (name, account) = (name.to_string(), account.clone());
+            self.associations.users.push(User { name, account, is_default, ..User::default() });
         }
         Ok(())
     }
 
     /// The cluster's own settings are those of the root account.
     fn add_root(&mut self) {
-        if !self.associations.accounts.iter().any(|account| account.name == ROOT) {
+        if !self.is_known(Entity::Account, ROOT) {
             self.associations.accounts.insert(0, Account::new(ROOT));
         }
     }
 
-    fn modify(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn modify(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let at = settings.iter().position(|setting| setting.key == "name" && setting.value.eq_ignore_ascii_case("set"));
         let (conditions, settings) = settings.split_at(at.ok_or("nothing follows: write set key=value")?);
         let (_, settings) = settings.split_first().expect("it begins with set");
-        let is_known = |setting: &&Setting| setting.is(&NAME) || setting.is(&ACCOUNT) || setting.is(&CLUSTER);
+        let is_known = |setting: &&AccountSetting| setting.is(&NAME) || setting.is(&ACCOUNT) || setting.is(&CLUSTER);
         if let Some(other) = conditions.iter().find(|setting| !is_known(setting)) {
             let what = format!("a change where {}={}", shortened(other.key), shortened(other.value));
             self.ignored.push(Ignored::of_machine(self.place, what));
@@ -185,7 +184,7 @@ impl Script<'_> {
         self.set(entity, settings, &is_meant)
     }
 
-    fn remove(&mut self, entity: Entity, settings: &[Setting]) -> Result<(), String> {
+    fn remove(&mut self, entity: Entity, settings: &[AccountSetting]) -> Result<(), String> {
         let mut names = values(settings, &NAME);
         names.retain(|name| name != "where");
         let accounts = if entity == Entity::User { values(settings, &ACCOUNT) } else { Vec::new() };
@@ -208,22 +207,18 @@ impl Script<'_> {
         Ok(())
     }
 
-    fn count(&self, entity: Entity) -> usize {
+    fn names(&self, entity: Entity) -> Vec<&str> {
+        let Associations { qos, accounts, users } = &*self.associations;
         match entity {
-            Entity::Qos => self.associations.qos.len(),
-            Entity::Account => self.associations.accounts.len(),
-            Entity::User => self.associations.users.len(),
-            Entity::Cluster => 0,
+            Entity::Qos => qos.iter().map(|qos| &*qos.name).collect(),
+            Entity::Account => accounts.iter().map(|account| &*account.name).collect(),
+            Entity::User => users.iter().map(|user| &*user.name).collect(),
+            Entity::Cluster => Vec::new(),
         }
     }
 
     fn is_known(&self, entity: Entity, name: &str) -> bool {
-        match entity {
-            Entity::Qos => self.associations.qos.iter().any(|qos| qos.name == name),
-            Entity::Account => self.associations.accounts.iter().any(|account| account.name == name),
-            Entity::User => self.associations.users.iter().any(|user| user.name == name),
-            Entity::Cluster => true,
-        }
+        entity == Entity::Cluster || self.names(entity).contains(&name)
     }
 
     fn require_account(&self, name: &str) -> Result<(), String> {
@@ -237,10 +232,10 @@ impl Script<'_> {
     fn set(
         &mut self,
         entity: Entity,
-        settings: &[Setting],
+        settings: &[AccountSetting],
         is_meant: &dyn Fn(usize, &str, &str) -> bool,
     ) -> Result<(), String> {
-        let selects = |setting: &&Setting| {
+        let selects = |setting: &&AccountSetting| {
             setting.is(&NAME) || (entity == Entity::User && (setting.is(&ACCOUNT) || setting.is(&DEFAULT_ACCOUNT)))
         };
         for setting in settings.iter().filter(|setting| !selects(setting)) {
@@ -255,9 +250,11 @@ impl Script<'_> {
                     set_all(accounts, |at, one| is_meant(at, &one.name, ""), |one| set_account(one, setting))
                 }
                 Entity::Cluster => set_all(accounts, |_, one| one.name == ROOT, |one| set_account(one, setting)),
-                Entity::User => {
-                    set_all(users, |at, one| is_meant(at, &one.name, &one.account), |one| set_user(one, setting))
-                }
+                Entity::User => set_all(
+                    users,
+                    |at, one| is_meant(at, &one.name, &one.account),
+                    |one| set_association(&mut one.own, setting),
+                ),
             };
             let harmless = setting.is(&HARMLESS);
             let ignored = |name: String| Ignored { place: self.place.clone(), name, matters: !harmless };
@@ -287,6 +284,6 @@ fn unknown(text: &str) -> String {
 }
 
 /// All values of keys, which are lists of names.
-fn values(settings: &[Setting], names: &[&str]) -> Vec<String> {
+fn values(settings: &[AccountSetting], names: &[&str]) -> Vec<String> {
     settings.iter().filter(|setting| setting.is(names)).flat_map(|setting| listed(setting.value)).collect()
 }

@@ -2,34 +2,34 @@
 
 use super::dump::{listed, number, shares};
 use super::limits::{LimitForm, LimitOwner, Limits};
-use super::{Account, QualityOfService, User};
+use super::{Account, Association, QualityOfService};
 use crate::text::shortened;
 
 /// How a value changes what is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum SettingChange {
     Set,
     Add,
     Remove,
 }
 
 /// `key=value`, `key+=value` or `key-=value`.
-pub(super) struct Setting<'a> {
+pub(super) struct AccountSetting<'a> {
     pub key: &'a str,
-    pub change: Change,
+    pub change: SettingChange,
     pub value: &'a str,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> AccountSetting<'a> {
     /// A word without `=` is a name.
-    pub fn of(word: &'a str) -> Setting<'a> {
+    pub fn of(word: &'a str) -> AccountSetting<'a> {
         let Some((key, value)) = word.split_once('=') else {
-            return Setting { key: "name", change: Change::Set, value: word };
+            return AccountSetting { key: "name", change: SettingChange::Set, value: word };
         };
         match (key.strip_suffix('+'), key.strip_suffix('-')) {
-            (Some(key), _) => Setting { key, change: Change::Add, value },
-            (_, Some(key)) => Setting { key, change: Change::Remove, value },
-            _ => Setting { key, change: Change::Set, value },
+            (Some(key), _) => AccountSetting { key, change: SettingChange::Add, value },
+            (_, Some(key)) => AccountSetting { key, change: SettingChange::Remove, value },
+            _ => AccountSetting { key, change: SettingChange::Set, value },
         }
     }
 
@@ -73,7 +73,7 @@ const OLD_LIMITS: [(&str, &str, &str); 11] = [
 ];
 
 /// Sets something of a quality of service. Returns what has no effect.
-pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<Vec<String>, String> {
+pub(super) fn set_qos(qos: &mut QualityOfService, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Priority"]) {
         qos.priority = number(setting.value)?.unwrap_or(0);
     } else if setting.is(&["UsageFactor"]) {
@@ -82,9 +82,9 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<V
         let (own, others): (Vec<String>, Vec<String>) =
             listed(setting.value).into_iter().partition(|flag| flag.eq_ignore_ascii_case("DenyOnLimit"));
         qos.deny_on_limit = match setting.change {
-            Change::Set => !own.is_empty(),
-            Change::Add => qos.deny_on_limit || !own.is_empty(),
-            Change::Remove => qos.deny_on_limit && own.is_empty(),
+            SettingChange::Set => !own.is_empty(),
+            SettingChange::Add => qos.deny_on_limit || !own.is_empty(),
+            SettingChange::Remove => qos.deny_on_limit && own.is_empty(),
         };
         return Ok(others.into_iter().map(|flag| format!("Flags={}", shortened(&flag))).collect());
     } else {
@@ -93,48 +93,34 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &Setting) -> Result<V
     Ok(Vec::new())
 }
 
-pub(super) fn set_account(account: &mut Account, setting: &Setting) -> Result<Vec<String>, String> {
-    match setting.is(&["parent"]) {
-        true => account.parent = setting.value.to_string(),
-        false => {
-            let Account { shares, qos, default_qos, limits, .. } = account;
-            return set_association(shares, qos, default_qos, limits, setting);
-        }
+pub(super) fn set_account(account: &mut Account, setting: &AccountSetting) -> Result<Vec<String>, String> {
+    if !setting.is(&["parent"]) {
+        return set_association(&mut account.own, setting);
     }
+    account.parent = setting.value.to_string();
     Ok(Vec::new())
-}
-
-pub(super) fn set_user(user: &mut User, setting: &Setting) -> Result<Vec<String>, String> {
-    let User { shares, qos, default_qos, limits, .. } = user;
-    set_association(shares, qos, default_qos, limits, setting)
 }
 
 /// Sets what accounts and users have in common.
-fn set_association(
-    own_shares: &mut Option<u32>,
-    qos: &mut Vec<String>,
-    default_qos: &mut String,
-    limits: &mut Limits,
-    setting: &Setting,
-) -> Result<Vec<String>, String> {
+pub(super) fn set_association(own: &mut Association, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Fairshare", "Share", "Shares"]) {
-        *own_shares = shares(setting.value)?;
+        own.shares = shares(setting.value)?;
     } else if setting.is(&["DefaultQOS"]) {
-        *default_qos = setting.value.to_string();
+        own.default_qos = setting.value.to_string();
     } else if setting.is(&QOS) {
-        let names = listed(setting.value);
+        let (names, qos) = (listed(setting.value), &mut own.qos);
         match setting.change {
-            Change::Set => *qos = names,
-            Change::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
-            Change::Remove => qos.retain(|name| !names.contains(name)),
+            SettingChange::Set => *qos = names,
+            SettingChange::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
+            SettingChange::Remove => qos.retain(|name| !names.contains(name)),
         }
     } else {
-        return set_limit(limits, LimitOwner::Association, setting);
+        return set_limit(&mut own.limits, LimitOwner::Association, setting);
     }
     Ok(Vec::new())
 }
 
-fn set_limit(limits: &mut Limits, owner: LimitOwner, setting: &Setting) -> Result<Vec<String>, String> {
+fn set_limit(limits: &mut Limits, owner: LimitOwner, setting: &AccountSetting) -> Result<Vec<String>, String> {
     let old = OLD_LIMITS.iter().find(|(old, ..)| setting.is(&[old]));
     let (name, value) = match old {
         Some((_, name, "")) => (*name, setting.value.to_string()),

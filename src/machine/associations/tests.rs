@@ -45,7 +45,8 @@ list associations format=Account
     assert_eq!((qos[1].limits.max_tres_per_user, qos[1].limits.max_jobs), (limit, Some(3)));
     assert_eq!(qos[2].limits.group_tres, Tres { cpus: Some(20), memory: Some(4096), ..Tres::default() });
     assert_eq!((qos[2].usage_factor, qos[2].limits.max_wall), (0.5, Some(2 * DAY)));
-    let shown: Vec<_> = accounts.iter().map(|one| (&*one.name, &*one.parent, one.shares, one.qos.join(","))).collect();
+    let shown: Vec<_> =
+        accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares, one.own.qos.join(","))).collect();
     let none = String::new;
     assert_eq!(
         shown,
@@ -55,11 +56,18 @@ list associations format=Account
             ("a2", "a1", Some(1), none())
         ]
     );
-    assert_eq!(accounts[2].limits.group_tres.cpus, Some(30));
+    assert_eq!(accounts[2].own.limits.group_tres.cpus, Some(30));
     let shown: Vec<_> = users
         .iter()
         .map(|one| {
-            (&*one.name, &*one.account, one.is_default, one.shares, one.qos.join(","), one.limits.max_submit_jobs)
+            (
+                &*one.name,
+                &*one.account,
+                one.is_default,
+                one.own.shares,
+                one.own.qos.join(","),
+                one.own.limits.max_submit_jobs,
+            )
         })
         .collect();
     assert_eq!(
@@ -124,7 +132,7 @@ c| biology|||1|||||||||||||normal||
 #[test]
 fn dumps_of_associations_are_read() {
     let (associations, ignored) = read(ASSOC).unwrap();
-    let accounts: Vec<_> = associations.accounts.iter().map(|one| (&*one.name, &*one.parent, one.shares)).collect();
+    let accounts: Vec<_> = associations.accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares)).collect();
     assert_eq!(
         accounts,
         [
@@ -135,11 +143,14 @@ fn dumps_of_associations_are_read() {
         ]
     );
     let physics = &associations.accounts[1];
-    assert_eq!((physics.qos.join(","), physics.default_qos.as_str()), ("normal,hi".to_string(), "hi"));
-    assert_eq!(physics.limits.group_tres, Tres { cpus: Some(30), memory: Some(8192), ..Tres::default() });
+    assert_eq!((physics.own.qos.join(","), physics.own.default_qos.as_str()), ("normal,hi".to_string(), "hi"));
+    assert_eq!(physics.own.limits.group_tres, Tres { cpus: Some(30), memory: Some(8192), ..Tres::default() });
     let ann = &associations.users[1];
-    assert_eq!((ann.name.as_str(), ann.account.as_str(), ann.shares, ann.is_default), ("ann", "optics", None, true));
-    assert_eq!((ann.limits.group_jobs, ann.limits.max_wall), (Some(4), Some(DAY)));
+    assert_eq!(
+        (ann.name.as_str(), ann.account.as_str(), ann.own.shares, ann.is_default),
+        ("ann", "optics", None, true)
+    );
+    assert_eq!((ann.own.limits.group_jobs, ann.own.limits.max_wall), (Some(4), Some(DAY)));
     assert_eq!(ignored, ["1 the column Cluster", "1 the column Priority!", "7 the row of ann in the partition gpu!"]);
 }
 

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::super::build::{MOST_NODES, NodeNames, SwitchLine, switches};
 use super::super::cluster::Switch;
+use super::super::file_line::{ConfError, FileLine};
 use super::super::hostlist::HostList;
-use super::lines::{ConfError, ConfLine, Place, lines_of};
+use super::lines::{ConfLine, lines_of};
 use super::nodes::MOST_OF_NODE;
-use super::unused::{Ignored, Keys};
+use super::unused::{Ignored, LineKeys};
 use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::{counted_as, shortened};
 
@@ -18,15 +19,15 @@ pub(super) fn lines_beside(folder: &Path, file: &str) -> Result<Option<Vec<ConfL
     if !path.exists() {
         return Ok(None);
     }
-    let in_file = |place: Place| Place { included: Some(place.included.unwrap_or(file.to_string())), ..place };
-    let text = read_text(&path, MOST_OF_SITE).map_err(|why| in_file(Place::of_line(1)).wrong(why))?;
+    let in_file = |place: FileLine| FileLine { included: Some(place.included.unwrap_or(file.to_string())), ..place };
+    let text = read_text(&path, MOST_OF_SITE).map_err(|why| in_file(FileLine::of_line(1)).wrong(why))?;
     let lines = lines_of(&text, folder).map_err(|error| in_file(error.place).wrong(error.why))?;
     Ok(Some(lines.into_iter().map(|line| ConfLine { place: in_file(line.place), ..line }).collect()))
 }
 
 /// The keys of a SwitchName line.
-const SWITCH_KEYS: Keys =
-    Keys { of: "SwitchName", used: &["Nodes", "Switches"], mattering: &[], others: &["LinkSpeed"] };
+const SWITCH_KEYS: LineKeys =
+    LineKeys { of: "SwitchName", used: &["Nodes", "Switches"], mattering: &[], others: &["LinkSpeed"] };
 
 /// The switches of a topology.conf. As in Slurm, nodes that the machine does not have are left out.
 pub(super) fn tree(

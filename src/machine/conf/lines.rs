@@ -1,9 +1,9 @@
 //! The syntax of a slurm.conf and of the files beside it, as Slurm's own parser reads it: comments, continued lines, blanks around `=`, quotes, included
 //! files.
 
-use std::fmt;
 use std::path::Path;
 
+use super::super::file_line::{ConfError, FileLine};
 use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::shortened;
 
@@ -11,7 +11,7 @@ use crate::text::shortened;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfLine {
     /// Where it begins.
-    pub place: Place,
+    pub place: FileLine,
     /// The parameter, as it is written. Slurm ignores its case.
     pub name: String,
     /// Without quotes.
@@ -43,53 +43,6 @@ pub fn with_defaults(defaults: &[(String, String)], pairs: &[(String, String)]) 
     defaults.iter().filter(is_kept).chain(pairs).cloned().collect()
 }
 
-/// A line of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file, if another one includes it.
-    pub included: Option<String>,
-    /// The number of the line, counted from 1.
-    pub line: usize,
-}
-
-impl Place {
-    /// A line of the file itself.
-    pub fn of_line(line: usize) -> Place {
-        Place { included: None, line }
-    }
-
-    /// An error in this line.
-    pub fn wrong(&self, why: impl Into<String>) -> ConfError {
-        ConfError { place: self.clone(), why: why.into() }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.included {
-            Some(file) => write!(f, "{file}, line {}", self.line),
-            None => write!(f, "line {}", self.line),
-        }
-    }
-}
-
-/// An error in a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfError {
-    /// Where it is.
-    pub place: Place,
-    /// What is wrong there.
-    pub why: String,
-}
-
-impl fmt::Display for ConfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.why)
-    }
-}
-
-impl std::error::Error for ConfError {}
-
 /// Parameters whose lines have further pairs, which describe one thing.
 const WITH_PAIRS: [&str; 8] = [
     "NodeName",
@@ -112,22 +65,22 @@ const DEEPEST: usize = 10;
 /// # Errors
 /// If a line is not a parameter with a value, or a file that is included cannot be read.
 pub fn lines_of(text: &str, folder: &Path) -> Result<Vec<ConfLine>, ConfError> {
-    let mut reader = Reader { folder, lines: Vec::new(), files: Vec::new() };
+    let mut reader = ConfReader { folder, lines: Vec::new(), files: Vec::new() };
     reader.add(text)?;
     Ok(reader.lines)
 }
 
-struct Reader<'a> {
+struct ConfReader<'a> {
     folder: &'a Path,
     lines: Vec<ConfLine>,
     /// The included files that are being read, the innermost last.
     files: Vec<String>,
 }
 
-impl Reader<'_> {
+impl ConfReader<'_> {
     fn add(&mut self, text: &str) -> Result<(), ConfError> {
         for (line, text) in joined_lines(text) {
-            let place = Place { included: self.files.last().cloned(), line };
+            let place = FileLine { included: self.files.last().cloned(), line };
             let wrong = |why: String| ConfError { place: place.clone(), why };
             if let Some(file) = included_file(&text) {
                 self.include(file).map_err(wrong)??;

@@ -9,7 +9,8 @@ mod unused;
 use crate::sort::sort_by;
 use std::path::Path;
 
-pub use lines::{ConfError, ConfLine, Place, lines_of};
+pub use super::file_line::{ConfError, FileLine};
+pub use lines::{ConfLine, lines_of};
 pub use nodes::{MOST_OF_NODE, processors};
 pub use unused::Ignored;
 
@@ -46,7 +47,7 @@ pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignor
     let node_lines = node_lines(&lines, &mut ignored)?;
     if node_lines.iter().all(|line| line.is_future) {
         let why = "there are no nodes: write NodeName=n[1-4] CPUs=12 RealMemory=48000, or TOML with tables [[nodes]]";
-        return Err(Place::of_line(1).wrong(why));
+        return Err(FileLine::of_line(1).wrong(why));
     }
     let gpu_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
     let nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;

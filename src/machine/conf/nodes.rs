@@ -1,14 +1,15 @@
 //! The NodeName lines of a slurm.conf.
 
 use super::super::cluster::Node;
+use super::super::file_line::{ConfError, FileLine};
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, parse_memory};
-use super::lines::{ConfError, ConfLine, Place, last_value, with_defaults};
-use super::unused::{Ignored, Keys};
+use super::lines::{ConfLine, last_value, with_defaults};
+use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 
 /// The keys of a NodeName line, of all versions of Slurm up to 24.11.
-pub(super) const KEYS: Keys = Keys {
+pub(super) const KEYS: LineKeys = LineKeys {
     of: "NodeName",
     used: &[
         "CPUs",
@@ -36,7 +37,7 @@ pub const MOST_OF_NODE: u32 = 1_000_000;
 /// Nodes that are alike.
 #[derive(Clone, Debug)]
 pub(super) struct NodeLine {
-    pub place: Place,
+    pub place: FileLine,
     pub names: HostList,
     /// One of them, without its name and its GPUs.
     pub node: Node,

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use super::super::billing::Billing;
 use super::super::build::NodeNames;
 use super::super::cluster::{Partition, PreemptMode};
+use super::super::file_line::ConfError;
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
-use super::lines::{ConfError, ConfLine, last_value, with_defaults};
-use super::unused::{Ignored, Keys};
+use super::lines::{ConfLine, last_value, with_defaults};
+use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 use crate::time::Seconds;
 
 /// The keys of a PartitionName line, of all versions of Slurm up to 24.11.
-const KEYS: Keys = Keys {
+const KEYS: LineKeys = LineKeys {
     of: "PartitionName",
     used: &[
         "Nodes",
@@ -103,7 +104,7 @@ pub(super) fn partitions(
         if partitions.iter().any(|partition| partition.name == line.value) {
             return Err(wrong("another line has a partition of this name".to_string()));
         }
-        let pairs = Values { pairs: &pairs };
+        let pairs = PartitionValues { pairs: &pairs };
         let mut partition = partition_of(&line.value, &pairs, everywhere).map_err(wrong)?;
         partition.nodes = nodes_of(pairs.last("Nodes").unwrap_or_default(), &sets, names).map_err(wrong)?;
         if partition.nodes.is_empty() {
@@ -138,11 +139,11 @@ fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
 const OVERSUBSCRIBE: [&str; 2] = ["NO", "EXCLUSIVE"];
 
 /// The pairs of a line, after those of the lines DEFAULT before it.
-struct Values<'a> {
+struct PartitionValues<'a> {
     pairs: &'a [(String, String)],
 }
 
-impl Values<'_> {
+impl PartitionValues<'_> {
     fn last(&self, key: &str) -> Option<&str> {
         last_value(self.pairs, key)
     }
@@ -172,7 +173,7 @@ impl Values<'_> {
     }
 }
 
-fn partition_of(name: &str, values: &Values, everywhere: &PartitionDefaults) -> Result<Partition, String> {
+fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefaults) -> Result<Partition, String> {
     let memory =
         |text: &str| parse_memory(text).ok_or_else(|| format!("DefMemPerCPU={}: {MEMORY_FORM}", shortened(text)));
     let memory_per_cpu = match values.last("DefMemPerCPU").filter(|text| !is_unlimited(text)) {

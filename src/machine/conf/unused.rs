@@ -1,6 +1,7 @@
 //! What a configuration says without effect on the machine, and which keys its lines may have.
 
-use super::lines::{ConfError, ConfLine, Place};
+use super::super::file_line::{ConfError, FileLine};
+use super::lines::ConfLine;
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 
@@ -8,7 +9,7 @@ use crate::text::shortened;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
     /// Where it is.
-    pub place: Place,
+    pub place: FileLine,
     /// What it is: `AuthType`, `NodeName CoreSpecCount`.
     pub name: String,
     /// Whether it says something of nodes, partitions or limits that can change which jobs start at the site.
@@ -17,18 +18,18 @@ pub struct Ignored {
 
 impl Ignored {
     /// Something that says more of the machine than is simulated.
-    pub fn of_machine(place: &Place, name: impl Into<String>) -> Ignored {
+    pub fn of_machine(place: &FileLine, name: impl Into<String>) -> Ignored {
         Ignored { place: place.clone(), name: name.into(), matters: true }
     }
 
     /// Something else.
-    pub fn other(place: &Place, name: impl Into<String>) -> Ignored {
+    pub fn other(place: &FileLine, name: impl Into<String>) -> Ignored {
         Ignored { matters: false, ..Ignored::of_machine(place, name) }
     }
 }
 
 /// The keys of a line with further pairs.
-pub(super) struct Keys {
+pub(super) struct LineKeys {
     /// The first key of the line.
     pub of: &'static str,
     /// They are simulated.
@@ -39,7 +40,7 @@ pub(super) struct Keys {
     pub others: &'static [&'static str],
 }
 
-impl Keys {
+impl LineKeys {
     /// Adds the keys of a line that are not used to `ignored`. Slurm refuses keys that it does not have.
     pub fn check(&self, line: &ConfLine, ignored: &mut Vec<Ignored>) -> Result<(), ConfError> {
         for (key, _) in &line.pairs {

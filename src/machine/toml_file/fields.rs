@@ -1,7 +1,7 @@
 //! The values of a table of TOML, with errors that name the line.
 
 use super::super::associations::factor;
-use super::super::conf::{ConfError, Place};
+use super::super::file_line::{ConfError, FileLine};
 use super::super::units::{MEMORY_FORM, parse_memory};
 use crate::settings_file::{Entry, Value};
 use crate::similar::did_you_mean;
@@ -9,7 +9,7 @@ use crate::text::shortened;
 use crate::time::{Seconds, parse_duration};
 
 /// A table.
-pub(super) struct Fields<'a> {
+pub(super) struct TomlFields<'a> {
     /// Its name: `nodes` of `[[nodes]]`.
     pub table: &'static str,
     /// Where it begins.
@@ -17,7 +17,7 @@ pub(super) struct Fields<'a> {
     pub entries: &'a [Entry],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> TomlFields<'a> {
     /// Refuses a table with other keys than these.
     pub fn refuse_others(&self, keys: &[&str]) -> Result<(), ConfError> {
         match self.entries.iter().find(|entry| !keys.contains(&entry.key.as_str())) {
@@ -25,7 +25,7 @@ impl<'a> Fields<'a> {
             Some(Entry { key, line, .. }) => {
                 let (table, shown, meant) = (self.table, shortened(key), did_you_mean(key, keys.iter().copied()));
                 let why = format!("{table}: no key '{shown}'; the keys are {}{meant}", keys.join(", "));
-                Err(Place::of_line(*line).wrong(why))
+                Err(FileLine::of_line(*line).wrong(why))
             }
         }
     }
@@ -35,8 +35,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The place of a key, or of the table if it does not have the key.
-    pub fn place(&self, key: &str) -> Place {
-        Place::of_line(self.entry(key).map_or(self.line, |entry| entry.line))
+    pub fn place(&self, key: &str) -> FileLine {
+        FileLine::of_line(self.entry(key).map_or(self.line, |entry| entry.line))
     }
 
     /// An error in the value of a key.

@@ -1,14 +1,14 @@
 //! Reads a machine from TOML.
 
 use super::super::associations::{
-    Account, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
+    Account, Association, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
 };
 use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
 use super::super::cluster::{Cluster, Node, Partition, PreemptMode};
-use super::super::conf::{ConfError, MOST_OF_NODE, Place};
+use super::super::conf::{ConfError, FileLine, MOST_OF_NODE};
 use super::super::hostlist::HostList;
-use super::fields::Fields;
+use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
 use crate::settings_file::{self, Entry, Item, Value};
 use crate::similar::did_you_mean;
@@ -27,7 +27,7 @@ const SWITCHES: [&str; 2] = ["shares_cores", "ignores_memory"];
 pub fn parse_toml(text: &str) -> Result<Cluster, ConfError> {
     let entries = settings_file::parse(text).map_err(|error| line_of(&error))?;
     refuse_other_tables(&entries)?;
-    let top = Fields { table: "machine", line: 1, entries: &entries };
+    let top = TomlFields { table: "machine", line: 1, entries: &entries };
     let (nodes, has_memory) = nodes(&tables(&entries, "nodes")?)?;
     let mut names = NodeNames::new(&nodes);
     let partitions = partitions(&tables(&entries, "partitions")?, &mut names)?;
@@ -56,7 +56,7 @@ pub fn parse_toml(text: &str) -> Result<Cluster, ConfError> {
 fn line_of(error: &str) -> ConfError {
     let parts = error.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
     let (line, why) = parts.and_then(|(line, why)| Some((line.parse().ok()?, why))).unwrap_or((1, error));
-    Place::of_line(line).wrong(why)
+    FileLine::of_line(line).wrong(why)
 }
 
 fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
@@ -70,29 +70,29 @@ fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
                 "no key '{shown}'; a machine has tables {tables}, and before them {}{meant}",
                 SWITCHES.join(", ")
             );
-            Err(Place::of_line(*line).wrong(why))
+            Err(FileLine::of_line(*line).wrong(why))
         }
     }
 }
 
 /// The tables of one name.
-fn tables<'a>(entries: &'a [Entry], table: &'static str) -> Result<Vec<Fields<'a>>, ConfError> {
+fn tables<'a>(entries: &'a [Entry], table: &'static str) -> Result<Vec<TomlFields<'a>>, ConfError> {
     let Some(entry) = entries.iter().find(|entry| entry.key == table) else { return Ok(Vec::new()) };
-    let form = |line: usize| Place::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
+    let form = |line: usize| FileLine::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
     let Value::List(items) = &entry.value else { return Err(form(entry.line)) };
     let fields = |item: &'a Item| match &item.value {
-        Value::Table(entries) => Ok(Fields { table, line: item.line, entries }),
+        Value::Table(entries) => Ok(TomlFields { table, line: item.line, entries }),
         _ => Err(form(item.line)),
     };
     items.iter().map(fields).collect()
 }
 
 /// The nodes, and whether any has memory.
-fn nodes(tables: &[Fields]) -> Result<(Vec<Node>, bool), ConfError> {
+fn nodes(tables: &[TomlFields]) -> Result<(Vec<Node>, bool), ConfError> {
     let mut builder = Builder::default();
     if tables.is_empty() {
         let why = "there are no nodes: write [[nodes]] with name = \"n[1-4]\", cpus = 12, memory = \"48G\"";
-        return Err(Place::of_line(1).wrong(why));
+        return Err(FileLine::of_line(1).wrong(why));
     }
     let mut has_memory = false;
     for fields in tables {
@@ -127,7 +127,7 @@ fn nodes(tables: &[Fields]) -> Result<(Vec<Node>, bool), ConfError> {
     Ok((builder.finish()?, has_memory))
 }
 
-fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>, ConfError> {
+fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partition>, ConfError> {
     let mut partitions: Vec<Partition> = Vec::new();
     for fields in tables {
         fields.refuse_others(&PARTITION_KEYS)?;
@@ -167,7 +167,7 @@ fn partitions(tables: &[Fields], names: &mut NodeNames) -> Result<Vec<Partition>
     Ok(partitions)
 }
 
-fn preempt_mode(fields: &Fields, mode: &str) -> Result<PreemptMode, ConfError> {
+fn preempt_mode(fields: &TomlFields, mode: &str) -> Result<PreemptMode, ConfError> {
     PreemptMode::of(mode).ok_or_else(|| fields.wrong("preempt_mode", "neither off nor requeue nor cancel"))
 }
 
@@ -188,32 +188,36 @@ fn associations(entries: &[Entry]) -> Result<Associations, ConfError> {
     for fields in tables(entries, "accounts")? {
         of_accounts.push(fields.place("name"));
         all.accounts.push(Account {
-            limits: limits(&fields, LimitOwner::Association, &ACCOUNT_KEYS)?,
+            own: association(&fields, &ACCOUNT_KEYS)?,
             name: fields.required("name", "physics")?,
             parent: fields.text("parent")?.unwrap_or(ROOT.to_string()),
-            shares: shares(&fields)?,
-            qos: fields.list("qos")?.unwrap_or_default(),
-            default_qos: fields.text("default_qos")?.unwrap_or_default(),
         });
     }
     for fields in tables(entries, "users")? {
         of_users.push(fields.place("name"));
         all.users.push(User {
-            limits: limits(&fields, LimitOwner::Association, &USER_KEYS)?,
+            own: association(&fields, &USER_KEYS)?,
             name: fields.required("name", "ann")?,
             account: fields.required("account", "physics")?,
             is_default: fields.switch("default")?.unwrap_or(false),
-            shares: shares(&fields)?,
-            qos: fields.list("qos")?.unwrap_or_default(),
-            default_qos: fields.text("default_qos")?.unwrap_or_default(),
         });
     }
     all.check(&of_accounts, &of_users)?;
     Ok(all)
 }
 
+/// What accounts and users have in common, of a table that has these keys and limits.
+fn association(fields: &TomlFields, keys: &[&'static str]) -> Result<Association, ConfError> {
+    Ok(Association {
+        limits: limits(fields, LimitOwner::Association, keys)?,
+        shares: shares(fields)?,
+        qos: fields.list("qos")?.unwrap_or_default(),
+        default_qos: fields.text("default_qos")?.unwrap_or_default(),
+    })
+}
+
 /// The limits of a table that has these other keys.
-fn limits(fields: &Fields, owner: LimitOwner, others: &[&'static str]) -> Result<Limits, ConfError> {
+fn limits(fields: &TomlFields, owner: LimitOwner, others: &[&'static str]) -> Result<Limits, ConfError> {
     let keys: Vec<&str> = others.iter().copied().chain(limit_keys(owner)).collect();
     fields.refuse_others(&keys)?;
     let mut limits = Limits::default();
@@ -228,7 +232,7 @@ fn limits(fields: &Fields, owner: LimitOwner, others: &[&'static str]) -> Result
 }
 
 /// A number, or `parent`.
-fn shares(fields: &Fields) -> Result<Option<u32>, ConfError> {
+fn shares(fields: &TomlFields) -> Result<Option<u32>, ConfError> {
     match fields.text("shares")?.as_deref() {
         None => Ok(Some(1)),
         Some("parent") => Ok(None),

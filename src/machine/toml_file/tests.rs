@@ -104,7 +104,7 @@ fn a_machine_is_read_and_written_again() {
     assert_eq!((batch.nodes.len(), batch.max_time, batch.default_time), (7, Some(3 * DAY), Some(90)));
     assert_eq!((batch.memory_per_cpu, batch.priority_tier, batch.priority_job_factor), (Some(2800), 3, 1));
     assert_eq!((&cluster.switches[1].nodes[..], &cluster.switches[1].switches[..]), (&[0][..], &[0][..]));
-    assert_eq!(cluster.associations.users[0].shares, None);
+    assert_eq!(cluster.associations.users[0].own.shares, None);
     assert_eq!(written(&cluster), SITE);
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use super::super::associations::{LIMITS, LimitOwner, Limits, ROOT};
+use super::super::associations::{Association, LIMITS, LimitOwner, Limits, ROOT};
 use super::super::cluster::{Cluster, Node, Partition};
 use super::super::hostlist::joined_names;
 use super::super::units::print_memory;
@@ -15,7 +15,7 @@ impl Cluster {
     /// # Errors
     /// If `out` fails.
     pub fn write_toml(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut top = Table::default();
+        let mut top = TomlTable::default();
         top.switch("shares_cores", self.shares_cores);
         // The same is meant if no node has memory.
         let has_memory = !self.ignores_memory || self.nodes.iter().any(|node| node.memory > 0);
@@ -28,7 +28,7 @@ impl Cluster {
             self.partition_table(partition).write(out, "partitions")?;
         }
         for switch in &self.switches {
-            let mut table = Table::default();
+            let mut table = TomlTable::default();
             table.text("name", &switch.name);
             table.text("nodes", &self.names(&switch.nodes));
             let below: Vec<&str> = switch.switches.iter().map(|at| self.switches[*at as usize].name.as_str()).collect();
@@ -43,9 +43,9 @@ impl Cluster {
         joined_names(places.iter().map(|at| self.nodes[*at as usize].name.as_str()))
     }
 
-    fn node_table(&self, kind: &[usize], has_memory: bool) -> Table {
+    fn node_table(&self, kind: &[usize], has_memory: bool) -> TomlTable {
         let Node { cpus, memory, gpus, features, weight, threads_per_core, .. } = &self.nodes[kind[0]];
-        let mut table = Table::default();
+        let mut table = TomlTable::default();
         table.text("name", &joined_names(kind.iter().map(|at| self.nodes[*at].name.as_str())));
         table.number("cpus", cpus);
         if has_memory {
@@ -58,8 +58,8 @@ impl Cluster {
         table
     }
 
-    fn partition_table(&self, partition: &Partition) -> Table {
-        let mut table = Table::default();
+    fn partition_table(&self, partition: &Partition) -> TomlTable {
+        let mut table = TomlTable::default();
         table.text("name", &partition.name);
         let is_all = partition.nodes.len() == self.nodes.len();
         table.text("nodes", &if is_all { "ALL".to_string() } else { self.names(&partition.nodes) });
@@ -82,7 +82,7 @@ impl Cluster {
 
     fn write_associations(&self, out: &mut dyn Write) -> io::Result<()> {
         for qos in &self.associations.qos {
-            let mut table = Table::default();
+            let mut table = TomlTable::default();
             table.text("name", &qos.name);
             table.unless("priority", qos.priority, 0);
             table.unless("usage_factor", qos.usage_factor, 1.0);
@@ -91,24 +91,18 @@ impl Cluster {
             table.write(out, "qos")?;
         }
         for account in &self.associations.accounts {
-            let mut table = Table::default();
+            let mut table = TomlTable::default();
             table.text("name", &account.name);
             table.text("parent", if account.parent == ROOT { "" } else { &account.parent });
-            table.shares(account.shares);
-            table.list("qos", &account.qos.iter().map(String::as_str).collect::<Vec<_>>());
-            table.text("default_qos", &account.default_qos);
-            table.limits(&account.limits, LimitOwner::Association);
+            table.association(&account.own);
             table.write(out, "accounts")?;
         }
         for user in &self.associations.users {
-            let mut table = Table::default();
+            let mut table = TomlTable::default();
             table.text("name", &user.name);
             table.text("account", &user.account);
             table.switch("default", user.is_default);
-            table.shares(user.shares);
-            table.list("qos", &user.qos.iter().map(String::as_str).collect::<Vec<_>>());
-            table.text("default_qos", &user.default_qos);
-            table.limits(&user.limits, LimitOwner::Association);
+            table.association(&user.own);
             table.write(out, "users")?;
         }
         Ok(())
@@ -117,9 +111,9 @@ impl Cluster {
 
 /// A table that is being written: keys with their values in TOML.
 #[derive(Default)]
-struct Table(Vec<(&'static str, String)>);
+struct TomlTable(Vec<(&'static str, String)>);
 
-impl Table {
+impl TomlTable {
     /// A text, unless it is empty.
     fn text(&mut self, key: &'static str, text: &str) {
         if !text.is_empty() {
@@ -162,11 +156,14 @@ impl Table {
         }
     }
 
-    fn shares(&mut self, shares: Option<u32>) {
-        match shares {
+    fn association(&mut self, own: &Association) {
+        match own.shares {
             None => self.text("shares", "parent"),
             Some(shares) => self.unless("shares", shares, 1),
         }
+        self.list("qos", &own.qos.iter().map(String::as_str).collect::<Vec<_>>());
+        self.text("default_qos", &own.default_qos);
+        self.limits(&own.limits, LimitOwner::Association);
     }
 
     fn limits(&mut self, limits: &Limits, owner: LimitOwner) {

@@ -12,24 +12,14 @@ pub static FORM: Form = Form {
     name: "feit",
     about: "the runtime over a uniform accuracy, with a peak of exact estimates and a hump of quick failures",
     keys: &[
-        Key {
-            name: "peak",
-            kind: Kind::FROM_0_TO_1,
-            default: "0.1",
-            about: "the share of the jobs whose estimate is their runtime",
-        },
+        Key::new("peak", Kind::FROM_0_TO_1, "0.1", "the share of the jobs whose estimate is their runtime"),
         Key {
             name: "hump",
             kind: Kind::FROM_0_TO_1,
             default: "0.1",
             about: "the share of the jobs, all of them under 90 seconds, that use 5% of their estimate at most",
         },
-        Key {
-            name: "max",
-            kind: Kind::Duration { least: 1 },
-            default: "1d",
-            about: "longer estimates are cut to this",
-        },
+        Key::duration("max", 1, "1d", "longer estimates are cut to this"),
     ],
 };
 

@@ -5,7 +5,7 @@
 
 mod protocol;
 
-use protocol::{EventName, ExecAnswer, Greeting, Introduction, fields_of_miss, push_arrival, push_event};
+use protocol::{EventName, ExecAnswer, Greeting, PredictorIntroduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
@@ -31,25 +31,25 @@ pub const FORM: Form = Form {
 ///
 /// If a file cannot be read, or the program does not answer the greeting.
 pub fn digest(spec: &Spec) -> Result<u128, String> {
-    let mut exec = Exec::new(spec);
+    let mut exec = ExecPredictor::new(spec);
     let (_, introduction) = exec.start().map_err(|why| format!("predictor '{spec}': {why}"))?;
     exec.spec.digest(introduction.version.as_deref())
 }
 
 /// The program behind `exec`. It is started at the first event, so that building this predictor costs nothing.
-pub struct Exec {
+pub struct ExecPredictor {
     spec: ProgramSpec,
     greeting: Greeting,
-    program: ProgramStage,
+    program: PredictorStage,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
 }
 
-enum ProgramStage {
+enum PredictorStage {
     NotStarted,
     Started {
         program: Box<Program>,
-        introduction: Introduction,
+        introduction: PredictorIntroduction,
     },
     /// It has broken the contract.
     Failed,
@@ -68,36 +68,36 @@ impl AskedEvent {
     }
 }
 
-impl Exec {
+impl ExecPredictor {
     pub fn new(spec: &Spec) -> Self {
         let spec = ProgramSpec::of(spec);
         let greeting = Greeting::new(&spec);
-        Exec { spec, greeting, program: ProgramStage::NotStarted, line: Vec::new() }
+        ExecPredictor { spec, greeting, program: PredictorStage::NotStarted, line: Vec::new() }
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
     fn wants(&mut self, asked: &AskedEvent, board: &mut Board) -> bool {
-        if let ProgramStage::NotStarted = self.program {
+        if let PredictorStage::NotStarted = self.program {
             match self.start() {
                 Ok((program, introduction)) => {
-                    self.program = ProgramStage::Started { program: Box::new(program), introduction };
+                    self.program = PredictorStage::Started { program: Box::new(program), introduction };
                 }
                 Err(why) => self.fail(board, why),
             }
         }
-        matches!(&self.program, ProgramStage::Started { introduction, .. } if introduction.wants(asked.event))
+        matches!(&self.program, PredictorStage::Started { introduction, .. } if introduction.wants(asked.event))
     }
 
     /// Starts the program and greets it.
-    fn start(&mut self) -> Result<(Program, Introduction), String> {
+    fn start(&mut self) -> Result<(Program, PredictorIntroduction), String> {
         self.line.clear();
         self.greeting.push(&mut self.line);
-        self.spec.start(&self.line, Introduction::parse)
+        self.spec.start(&self.line, PredictorIntroduction::parse)
     }
 
     /// Sends the line that is prepared and applies the answer.
     fn ask(&mut self, asked: &AskedEvent, board: &mut Board) {
-        let ProgramStage::Started { program, .. } = &mut self.program else { return };
+        let PredictorStage::Started { program, .. } = &mut self.program else { return };
         // The text is only needed for an error.
         let why = match program.ask(&self.line, &|| asked.in_words(board)).map(|answer| apply(answer, board)) {
             Ok(Ok(())) => return,
@@ -109,10 +109,10 @@ impl Exec {
 
     /// Ends the program, and the simulation with this error.
     fn fail(&mut self, board: &mut Board, why: String) {
-        if let ProgramStage::Started { program, .. } = &mut self.program {
+        if let PredictorStage::Started { program, .. } = &mut self.program {
             program.end_at_once();
         }
-        self.program = ProgramStage::Failed;
+        self.program = PredictorStage::Failed;
         board.fail(why);
     }
 
@@ -148,7 +148,7 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
     Ok(())
 }
 
-impl Predictor for Exec {
+impl Predictor for ExecPredictor {
     fn on_begin(&mut self, facts: &RunFacts<'_>) {
         self.greeting.set_facts(facts);
     }
@@ -162,7 +162,7 @@ impl Predictor for Exec {
         push_arrival(&mut self.line, id, board, &self.greeting);
         self.ask(&asked, board);
         if board.prediction(id) == 0
-            && let ProgramStage::Started { program, .. } = &self.program
+            && let PredictorStage::Started { program, .. } = &self.program
         {
             let why = program.bad_answer(&asked.in_words(board), ", which has no prediction for this job");
             self.fail(board, why);

@@ -116,7 +116,7 @@ fn begin(line: &mut Vec<u8>, event: EventName, time: Time) {
 
 /// How a program answers the greeting.
 #[derive(Debug, Deserialize)]
-pub struct Introduction {
+pub struct PredictorIntroduction {
     /// The program's name for its predictor. It has no effect, but a program without one has probably not understood.
     #[serde(rename = "name")]
     _name: String,
@@ -126,10 +126,10 @@ pub struct Introduction {
     events: Vec<EventName>,
 }
 
-impl Introduction {
-    pub fn parse(line: &[u8]) -> Result<Introduction, String> {
+impl PredictorIntroduction {
+    pub fn parse(line: &[u8]) -> Result<PredictorIntroduction, String> {
         const FORM: &str = r#"{"name":"mine","version":"1","events":["arrival","termination"]}"#;
-        let introduction: Introduction = read(line).map_err(|why| {
+        let introduction: PredictorIntroduction = read(line).map_err(|why| {
             format!("{why}; it should be like {FORM} (standard output is for answers only, messages belong to standard error)")
         })?;
         match introduction.wants(EventName::Arrival) {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn an_introduction_has_a_name_and_arrivals() {
-        let parse = |line: &str| Introduction::parse(line.as_bytes());
+        let parse = |line: &str| PredictorIntroduction::parse(line.as_bytes());
         let known = parse(r#"{"name":"a","events":["arrival","miss"],"author":"b"}"#).unwrap();
         assert!(known.wants(EventName::Miss) && !known.wants(EventName::Start) && known.version.is_none());
         assert_eq!(parse(r#"{"name":"a","version":"2","events":["arrival"]}"#).unwrap().version.as_deref(), Some("2"));

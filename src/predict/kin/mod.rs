@@ -28,30 +28,15 @@ pub const FORM: Form = Form {
     name: "kin",
     about: "a mean of the user's recent jobs, weighted by their similarity to the job; made for sjbf:running=estimate",
     keys: &[
-        Key {
-            name: "learn",
-            kind: Kind::Switch,
-            default: "on",
-            about: "learn from each job that ends how much each kind of similarity counts",
-        },
-        Key {
-            name: "history",
-            kind: Kind::Whole { least: 1 },
-            default: "32",
-            about: "the number of the user's last ended jobs that count",
-        },
+        Key::new("learn", Kind::Switch, "on", "learn from each job that ends how much each kind of similarity counts"),
+        Key::whole("history", 1, "32", "the number of the user's last ended jobs that count"),
         Key {
             name: "power",
             kind: Kind::ABOVE_0,
             default: "0.5",
             about: "the power of the mean; 1 is the arithmetic mean, a smaller one gives short runtimes more influence",
         },
-        Key {
-            name: "propagate",
-            kind: Kind::Switch,
-            default: "on",
-            about: "when a job ends, predict its user's waiting jobs again",
-        },
+        Key::new("propagate", Kind::Switch, "on", "when a job ends, predict its user's waiting jobs again"),
     ],
 };
 

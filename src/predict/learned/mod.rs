@@ -23,25 +23,18 @@ pub const FORM: Form = Form {
     name: "learned",
     about: "a linear model of 157 features of the job and its user, learned job by job (Gaussier et al.)",
     keys: &[
-        Key {
-            name: "loss",
-            kind: Kind::Choice(&["e", "squared", "abs"]),
-            default: "e",
-            about: "what an error costs; e: the square of what is too long, the amount of what is too short, large jobs more",
-        },
-        Key {
-            name: "last",
-            kind: Kind::Choice(&["runtime", "asrun"]),
-            default: "runtime",
-            about: "the features of last jobs: their runtimes, or as the authors ran it, the time since their submission",
-        },
+        Key::choice(
+            "loss",
+            &["e", "squared", "abs"],
+            "what an error costs; e: the square of what is too long, the amount of what is too short, large jobs more",
+        ),
+        Key::choice(
+            "last",
+            &["runtime", "asrun"],
+            "the features of last jobs: their runtimes, or as the authors ran it, the time since their submission",
+        ),
         Key { name: "eta", kind: Kind::ABOVE_0, default: "5000", about: "the size of a step of learning" },
-        Key {
-            name: "lambda",
-            kind: Kind::AT_LEAST_0,
-            default: "4000000000",
-            about: "how strongly large weights are reduced",
-        },
+        Key::new("lambda", Kind::AT_LEAST_0, "4000000000", "how strongly large weights are reduced"),
     ],
 };
 

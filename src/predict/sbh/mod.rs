@@ -13,7 +13,7 @@ use self::active::{ActiveJobs, TypeGroup, UserJobs};
 use self::criterion::Criterion;
 use self::job_types::JobType;
 use self::late::{LateClass, LateState};
-use self::sessions::{Match, Search, Sessions};
+use self::sessions::{Match, Search, SessionIndex};
 use crate::job::JobId;
 use crate::predict::board::Board;
 use crate::predict::deadline;
@@ -22,79 +22,66 @@ use crate::predict::predictor::Predictor;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{FOREVER, Seconds, Time};
 
-const CRITERIA: Kind = Kind::Text {
-    what: "letters of P (processors), E (estimate), X (executable), Q (queue), or *; the best first",
-    canonical: |text| Criterion::parse_list(text).map(|criteria| Criterion::print_list(&criteria)),
-};
-const SEARCH: Kind = Kind::Choice(&["dfs", "bfs"]);
-const SESSIONS: Kind = Kind::Text {
-    what: "a whole number of at least 1, or all",
-    canonical: |text| match text.parse::<u64>() {
-        Ok(sessions) if sessions >= 1 => Ok(sessions.to_string()),
-        _ if text == "all" => Ok(text.to_string()),
-        _ => Err(format!("'{text}' is not a whole number of at least 1, or all")),
-    },
-};
-const THINK: Kind = Kind::Duration { least: 1 };
-const PROPAGATE: Kind = Kind::Choice(&["on", "ends", "off"]);
-const GROWTH: Kind = Kind::Choice(&["balanced", "unbalanced"]);
+const fn criteria(default: &'static str) -> Key {
+    let kind = Kind::Text {
+        what: "letters of P (processors), E (estimate), X (executable), Q (queue), or *; the best first",
+        canonical: |text| Criterion::parse_list(text).map(|criteria| Criterion::print_list(&criteria)),
+    };
+    Key::new("criteria", kind, default, "what must be equal for a past job to count")
+}
 
-const ABOUT_CRITERIA: &str = "what must be equal for a past job to count";
-const ABOUT_SEARCH: &str =
-    "what is tried first: the best criterion in all sessions (dfs), or all criteria in the newest session (bfs)";
-const ABOUT_SESSIONS: &str = "how many sessions are searched, from the newest back";
-const ABOUT_THINK: &str = "a session is over when no job arrives for this long after the end of its last job";
-const ABOUT_METRIC: &str = "how the runtimes of matching jobs become a prediction";
-const ABOUT_PROPAGATE: &str =
-    "predict the user's other jobs again when one ends or outlives its prediction; ends: only when one ends";
+const SEARCH: Key = Key::choice(
+    "search",
+    &["dfs", "bfs"],
+    "what is tried first: the best criterion in all sessions (dfs), or all criteria in the newest session (bfs)",
+);
+
+const SESSIONS: Key =
+    Key::new("sessions", Kind::COUNT_OR_ALL, "all", "how many sessions are searched, from the newest back");
+
+const THINK: Key = Key::duration(
+    "think",
+    1,
+    "20m",
+    "a session is over when no job arrives for this long after the end of its last job",
+);
+
+const METRIC: Key = Key::new("metric", Metric::KIND, "median", "how the runtimes of matching jobs become a prediction");
+
+const fn propagate(default: &'static str) -> Key {
+    Key::new(
+        "propagate",
+        Kind::Choice(&["on", "ends", "off"]),
+        default,
+        "predict the user's other jobs again when one ends or outlives its prediction; ends: only when one ends",
+    )
+}
 
 pub const SBH: Form = Form {
     name: "sbh",
     about: "session-based history: the median runtime of similar jobs in the user's latest session that has any",
-    keys: &[
-        Key { name: "criteria", kind: CRITERIA, default: "PE/P/E/*", about: ABOUT_CRITERIA },
-        Key { name: "search", kind: SEARCH, default: "dfs", about: ABOUT_SEARCH },
-        Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
-        Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
-        Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
-        Key { name: "propagate", kind: PROPAGATE, default: "on", about: ABOUT_PROPAGATE },
-    ],
+    keys: &[criteria("PE/P/E/*"), SEARCH, SESSIONS, THINK, METRIC, propagate("on")],
 };
 
 pub const SBH_NOEST: Form = Form {
     name: "sbh-noest",
     about: "session-based history without estimates: a prediction that proves too short is multiplied",
     keys: &[
-        Key { name: "criteria", kind: CRITERIA, default: "PX/P/X/*", about: ABOUT_CRITERIA },
-        Key { name: "search", kind: SEARCH, default: "dfs", about: ABOUT_SEARCH },
-        Key { name: "sessions", kind: SESSIONS, default: "all", about: ABOUT_SESSIONS },
-        Key { name: "think", kind: THINK, default: "20m", about: ABOUT_THINK },
-        Key { name: "metric", kind: Metric::KIND, default: "median", about: ABOUT_METRIC },
-        Key { name: "propagate", kind: PROPAGATE, default: "off", about: ABOUT_PROPAGATE },
-        Key {
-            name: "growth",
-            kind: GROWTH,
-            default: "balanced",
-            about: "balanced: predictions are multiplied only up to the limit",
-        },
-        Key {
-            name: "factor",
-            kind: Kind::Real { what: "a number above 1", fits: |number| number > 1.0 },
-            default: "10",
-            about: "a missed prediction is multiplied by this",
-        },
-        Key {
-            name: "limit",
-            kind: Kind::Duration { least: 1 },
-            default: "100h",
-            about: "balanced predictions that have reached this grow by fixed steps",
-        },
-        Key {
-            name: "default",
-            kind: Kind::Duration { least: 1 },
-            default: "1s",
-            about: "the prediction if no job matches",
-        },
+        criteria("PX/P/X/*"),
+        SEARCH,
+        SESSIONS,
+        THINK,
+        METRIC,
+        propagate("off"),
+        Key::choice("growth", &["balanced", "unbalanced"], "balanced: predictions are multiplied only up to the limit"),
+        Key::new(
+            "factor",
+            Kind::Real { what: "a number above 1", fits: |number| number > 1.0 },
+            "10",
+            "a missed prediction is multiplied by this",
+        ),
+        Key::duration("limit", 1, "100h", "balanced predictions that have reached this grow by fixed steps"),
+        Key::duration("default", 1, "1s", "the prediction if no job matches"),
     ],
 };
 
@@ -122,7 +109,7 @@ pub struct Sbh {
 
 /// Makes the prediction for one job.
 struct SbhHistory {
-    sessions: Sessions,
+    sessions: SessionIndex,
     fallback: Fallback,
 }
 
@@ -142,7 +129,7 @@ impl Sbh {
         let search = if spec.text("search") == "dfs" { Search::DepthFirst } else { Search::BreadthFirst };
         let depth = spec.text("sessions").parse().unwrap_or(u64::MAX);
         let metric = Metric::from_word(spec.text("metric"));
-        let sessions = Sessions::new(&criteria, search, depth, spec.duration("think"), metric);
+        let sessions = SessionIndex::new(&criteria, search, depth, spec.duration("think"), metric);
         Sbh {
             history: SbhHistory { sessions, fallback },
             propagate: spec.text("propagate") != "off",

@@ -41,7 +41,7 @@ pub struct Match {
 
 /// All users' sessions, indexed.
 #[derive(Debug)]
-pub struct Sessions {
+pub struct SessionIndex {
     search: Search,
     /// How many sessions back are searched, the current one included.
     depth: u32,
@@ -76,9 +76,9 @@ struct Matches {
     metric_before: Seconds,
 }
 
-impl Sessions {
+impl SessionIndex {
     pub fn new(criteria: &[Criterion], search: Search, depth: u64, think: Seconds, metric: Metric) -> Self {
-        Sessions {
+        SessionIndex {
             search,
             depth: u32::try_from(depth).unwrap_or(u32::MAX),
             think,
@@ -94,10 +94,10 @@ impl Sessions {
     #[inline]
     pub fn arrive(&mut self, job: &Submission, now: Time) -> JobType {
         let job_type = self.types.type_of(job);
-        while self.users.len() < self.types.count_users() {
+        while self.users.len() < self.types.known_users.len() {
             self.users.push(SessionUser::default());
         }
-        while self.matches.len() < self.types.count_categories() {
+        while self.matches.len() < self.types.some.len() {
             let runtimes = Runtimes::new(self.metric);
             push_tightly(&mut self.matches, Matches { latest: 0, before: 0, runtimes, metric_before: 0 });
         }

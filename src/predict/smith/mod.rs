@@ -39,12 +39,7 @@ pub const FORM: Form = Form {
             default: "90",
             about: "confidence level of the intervals, in percent",
         },
-        Key {
-            name: "at",
-            kind: Kind::Choice(&["arrival", "start"]),
-            default: "arrival",
-            about: "start: predict again when the job starts",
-        },
+        Key::choice("at", &["arrival", "start"], "start: predict again when the job starts"),
     ],
 };
 

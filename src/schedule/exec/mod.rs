@@ -5,7 +5,6 @@
 //! in [`crate::program`].
 
 mod news;
-mod ordered;
 mod protocol;
 mod turn;
 mod warm;
@@ -14,15 +13,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use news::News;
-use ordered::OrderedPasses;
 pub use protocol::{EndAnswer, Episode, Introduction};
 use protocol::{PassAnswer, Wake, push_greeting};
 use turn::Turn;
 pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
-use super::policy::{Facts, OutsidePolicy, Policy, View};
+use super::on_nodes::OnNodes;
+use super::policy::{Facts, InGivenOrder, OutsidePolicy, Policy, View};
 use super::queue::Waiting;
+use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
 use crate::job::{InLog, JobId, Submission};
 use crate::machine::{NodeGrant, Shapes};
@@ -71,7 +71,8 @@ pub struct Exec {
     shapes: Option<Arc<Shapes>>,
     news: News,
     turn: Turn,
-    ordered: OrderedPasses,
+    /// Backfilling in an order that the program gives, as `easy`.
+    ordered: Box<dyn InGivenOrder>,
     /// Whether the last answer was an order.
     was_order: bool,
     /// When the program wants a pass though nothing happens.
@@ -96,7 +97,7 @@ enum ProgramStage {
 impl Exec {
     /// The program of a spec, for a log.
     pub fn new(spec: &Spec, log: &LogFacts<'_>) -> Exec {
-        let placement = rules::placement(spec);
+        let (rules, placement) = (Rules::of(spec), rules::placement(spec));
         let shapes = log.shapes().map(Arc::clone);
         Exec {
             spec: ProgramSpec::of(spec),
@@ -104,7 +105,10 @@ impl Exec {
             inflate: 1.0,
             news: News::new(log.run().map_or_else(KnownRun::default, KnownRun::of)),
             turn: Turn::new(placement),
-            ordered: OrderedPasses::new(&Rules::of(spec), shapes.as_ref(), placement),
+            ordered: match &shapes {
+                None => Box::new(Reserving::anew(&rules)),
+                Some(shapes) => Box::new(OnNodes::backfilling(&rules, shapes, placement)),
+            },
             jobs: log.job_count(),
             shapes,
             was_order: false,
@@ -209,7 +213,8 @@ impl Exec {
             (None, Some(ids)) => {
                 let order = self.turn.order(ids, view, &self.news)?;
                 self.was_order = true;
-                self.ordered.pass(order.into_iter(), view, starts);
+                self.ordered.give_order(order);
+                self.ordered.pass(view, starts);
                 // On nodes it is noted when the grants are known.
                 if view.nodes.is_none() {
                     starts.iter().for_each(|&id| self.news.on_start(id, view.now, None));
@@ -263,7 +268,7 @@ impl Policy for Exec {
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         match self.was_order {
-            true => self.ordered.policy_mut().reservations(view, most, reserved),
+            true => self.ordered.reservations(view, most, reserved),
             false => {
                 let waiting = self.reserved.iter().filter(|(id, _)| view.waiting.get(*id).is_some());
                 reserved.extend(waiting.take(most));

@@ -19,7 +19,7 @@ pub struct News {
     /// How many jobs will arrive, for the first line to a caller, who knows it from the episode. None after that line.
     pub jobs: Option<usize>,
     /// In order of ids.
-    arrived: Vec<ArrivedJob>,
+    arrived: Vec<UntoldJob>,
     /// The lists of these as JSON, without brackets.
     ended: Vec<u8>,
     cancelled: Vec<u8>,
@@ -39,7 +39,7 @@ pub struct News {
 }
 
 /// A job that the program has not been told of.
-struct ArrivedJob {
+struct UntoldJob {
     id: JobId,
     job: Submission,
     in_log: InLog,
@@ -96,7 +96,7 @@ impl News {
     }
 
     pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrived.push(ArrivedJob { id, job: *job, in_log: self.noted, prediction: 0, start: None });
+        self.arrived.push(UntoldJob { id, job: *job, in_log: self.noted, prediction: 0, start: None });
     }
 
     pub fn on_prediction(&mut self, id: JobId, prediction: Seconds) {
@@ -210,7 +210,7 @@ impl News {
         }
         push_name(line, name);
         line.push(b'[');
-        for ArrivedJob { id, job, in_log, prediction, start } in jobs {
+        for UntoldJob { id, job, in_log, prediction, start } in jobs {
             separate(line);
             self.run.push_job(line, *id, job, *in_log);
             push_fields(line, &[("prediction", *prediction)]);

@@ -181,15 +181,15 @@ pub enum Wake {
 }
 
 fn wake<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<Wake>, D::Error> {
-    let at = Option::<Moment>::deserialize(deserializer)?;
-    Ok(Some(at.map_or(Wake::Never, |Moment(at)| Wake::At(at))))
+    let at = Option::<PlainTime>::deserialize(deserializer)?;
+    Ok(Some(at.map_or(Wake::Never, |PlainTime(at)| Wake::At(at))))
 }
 
-struct Moment(Time);
+struct PlainTime(Time);
 
-impl<'a> Deserialize<'a> for Moment {
+impl<'a> Deserialize<'a> for PlainTime {
     fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        seconds(deserializer, -LARGEST, "a time").map(Moment)
+        seconds(deserializer, -LARGEST, "a time").map(PlainTime)
     }
 }
 
@@ -210,7 +210,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for AskedStart<'a> {
 
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
-        struct Object<'a> {
+        struct StartObject<'a> {
             #[serde(borrow)]
             id: Cow<'a, str>,
             #[serde(borrow, default, deserialize_with = "cpus_by_node")]
@@ -233,7 +233,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for AskedStart<'a> {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-                let Object { id, nodes } = Object::deserialize(MapAccessDeserializer::new(map))?;
+                let StartObject { id, nodes } = StartObject::deserialize(MapAccessDeserializer::new(map))?;
                 Ok(AskedStart { id, nodes })
             }
         }
@@ -247,6 +247,6 @@ fn cpus_by_node<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<NodeC
 }
 
 fn reserved<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<(Cow<'a, str>, Time)>, D::Error> {
-    let pairs = pairs::<Moment, D>(deserializer, "ids of jobs with their reserved starts")?;
-    Ok(pairs.into_iter().map(|(id, Moment(at))| (id, at)).collect())
+    let pairs = pairs::<PlainTime, D>(deserializer, "ids of jobs with their reserved starts")?;
+    Ok(pairs.into_iter().map(|(id, PlainTime(at))| (id, at)).collect())
 }

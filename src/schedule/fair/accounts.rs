@@ -8,12 +8,12 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default)]
 pub(super) struct UserAccounts {
     by_user: FxHashMap<i32, u32>,
-    accounts: Vec<Account>,
+    accounts: Vec<WaitAccount>,
 }
 
 /// The account of one user. It counts jobs times seconds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Account {
+struct WaitAccount {
     /// The jobs that have arrived.
     arrived: i64,
     /// The jobs that wait in the virtual schedule now.
@@ -32,13 +32,13 @@ struct Account {
 const TOLERATED_PART_INVERSE: i128 = 20;
 const TOLERATED_SECONDS: i128 = 30;
 
-impl Account {
+impl WaitAccount {
     /// The account at an instant that is not before the last event.
-    fn at(&self, now: Time) -> Account {
+    fn at(&self, now: Time) -> WaitAccount {
         let seconds = i128::from(now - self.until);
         let gain = self.gain + i128::from(self.waiting_virtually - self.waiting) * seconds;
         let virtual_wait = self.virtual_wait + i128::from(self.waiting_virtually) * seconds;
-        Account { until: now, gain, virtual_wait, ..*self }
+        WaitAccount { until: now, gain, virtual_wait, ..*self }
     }
 
     fn is_behind(&self) -> bool {
@@ -51,12 +51,12 @@ impl UserAccounts {
     /// The number of a user's account.
     pub fn number(&mut self, user: i32) -> u32 {
         *self.by_user.entry(user).or_insert_with(|| {
-            self.accounts.push(Account::default());
+            self.accounts.push(WaitAccount::default());
             self.accounts.len() as u32 - 1
         })
     }
 
-    fn change(&mut self, account: u32, now: Time) -> &mut Account {
+    fn change(&mut self, account: u32, now: Time) -> &mut WaitAccount {
         let account = &mut self.accounts[account as usize];
         *account = account.at(now);
         account

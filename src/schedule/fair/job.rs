@@ -76,20 +76,20 @@ impl FairJob {
 
 /// By how much runtimes differ from predictions, over the jobs that have ended in reality.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Correction {
+pub(super) struct RuntimeCorrection {
     /// One more than the sum of processors times runtimes.
     real: i128,
     /// One more than the sum of processors times predictions.
     predicted: i128,
 }
 
-impl Default for Correction {
-    fn default() -> Correction {
-        Correction { real: 1, predicted: 1 }
+impl Default for RuntimeCorrection {
+    fn default() -> RuntimeCorrection {
+        RuntimeCorrection { real: 1, predicted: 1 }
     }
 }
 
-impl Correction {
+impl RuntimeCorrection {
     /// A job ends. One that had no prediction is left out.
     pub fn add(&mut self, job: &FairJob, runtime: Seconds) {
         if job.prediction == 0 {
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn predictions_are_corrected_by_the_jobs_that_have_ended() {
-        let mut correction = Correction::default();
+        let mut correction = RuntimeCorrection::default();
         assert_eq!(correction.expected(&job(1, 40, 100)), 40);
         // Two processors for 7 seconds where 4 were predicted: 15 to 9.
         correction.add(&job(2, 4, 100), 7);

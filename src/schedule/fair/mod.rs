@@ -4,9 +4,7 @@
 mod accounts;
 mod job;
 mod late;
-mod nodes;
 mod policy;
-mod pool;
 mod precedence;
 mod schedule;
 mod virtual_machine;
@@ -21,41 +19,35 @@ use super::rules::{PLACEMENT, Rules};
 use crate::machine::{Placement, Shapes};
 use crate::spec::{Form, Key, Kind, Spec};
 
-use nodes::NodePass;
 use policy::Fair;
-use pool::PoolPass;
 use precedence::FairRules;
-
-const SHARE: Kind = Kind::Real { what: "a number of at least 0", fits: |share| share >= 0.0 };
 
 pub const FORM: Form = Form {
     name: "fair",
     about: "backfills short jobs, but protects jobs that would have started by now in a virtual EASY: meant for kin",
     keys: &[
-        Key {
-            name: "accounts",
-            kind: Kind::Choice(&["off", "users"]),
-            default: "off",
-            about: "users: jobs are also protected, and tried early, whose users wait longer than in the virtual EASY",
-        },
+        Key::choice(
+            "accounts",
+            &["off", "users"],
+            "users: jobs are also protected, and tried early, whose users wait longer than in the virtual EASY",
+        ),
         Key {
             name: "wide",
-            kind: SHARE,
+            kind: Kind::AT_LEAST_0,
             default: "0.5",
             about: "jobs that need at least this share of the machine are tried first when jobs are backfilled",
         },
         Key {
             name: "urgent",
-            kind: SHARE,
+            kind: Kind::AT_LEAST_0,
             default: "0.75",
             about: "jobs that need at least this share start first when they fit, and are protected when they are next in the virtual EASY",
         },
-        Key {
-            name: "scan",
-            kind: Kind::Choice(&["buckets", "spf"]),
-            default: "buckets",
-            about: "the order in which the other jobs are tried: by classes of predictions, each four times as long, or by prediction",
-        },
+        Key::choice(
+            "scan",
+            &["buckets", "spf"],
+            "the order in which the other jobs are tried: by classes of predictions, each four times as long, or by prediction",
+        ),
         PLACEMENT,
     ],
 };
@@ -74,12 +66,12 @@ impl FairRules {
 /// The policy of a spec, on a pool of processors.
 pub(super) fn on_pool(spec: &Spec) -> Box<dyn Policy> {
     let rules = FairRules::of(spec);
-    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), PoolPass::new(&rules)))
+    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), Easy::of_rules(&rules.backfilling())))
 }
 
 /// The policy of a spec, on nodes. The virtual schedule has the same machine.
 pub(super) fn on_nodes(spec: &Spec, shapes: &Arc<Shapes>, placement: Placement) -> Box<dyn Policy> {
     let rules = FairRules::of(spec);
-    let easy = OnNodes::backfilling(&Rules::default(), shapes, placement);
-    Box::new(Fair::new(&rules, Box::new(easy), NodePass::new(&rules, shapes, placement)))
+    let easy = |rules: &Rules| OnNodes::backfilling(rules, shapes, placement);
+    Box::new(Fair::new(&rules, Box::new(easy(&Rules::default())), easy(&rules.backfilling())))
 }

@@ -2,56 +2,38 @@
 
 use std::sync::Arc;
 
-use super::precedence::{FairRules, at_least};
+use super::precedence::{FairGuide, FairOrder, FairRules};
 use super::schedule::VirtualSchedule;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Shapes};
+use crate::schedule::guide::Guided;
 use crate::schedule::policy::{Facts, Policy, View};
 use crate::schedule::queue::Waiting;
 use crate::time::Time;
 
-/// The pass of the real schedule, on one kind of machine. Its methods are those of [`Policy`].
-pub(super) trait RealPass: Send {
-    fn on_begin(&mut self, facts: &Facts);
-    fn pass(&mut self, view: &View<'_>, schedule: &VirtualSchedule, starts: &mut Vec<JobId>);
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>);
-    fn on_arrival(&mut self, id: JobId, job: &Submission);
-    fn on_prediction(&mut self, job: &Waiting);
-    fn on_cancellation(&mut self, job: &Waiting);
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        None
-    }
-
-    fn take_grant(&mut self, _id: JobId) -> NodeGrant {
-        NodeGrant::new()
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        true
-    }
-}
-
-/// A real schedule beside a virtual one.
+/// A real schedule beside a virtual one. On nodes each partition has a reservation; jobs are fitted by their estimates as soon as one
+/// of those with a reservation is protected.
 pub(super) struct Fair<P> {
-    urgent: f64,
+    rules: FairRules,
+    order: FairOrder,
     schedule: VirtualSchedule,
     real: P,
 }
 
-impl<P: RealPass> Fair<P> {
-    /// `easy` is the scheduler of the virtual machine.
+impl<P: Guided> Fair<P> {
+    /// `easy` is the scheduler of the virtual machine, `real` the other one, which has the rules of [`FairRules::backfilling`].
     pub fn new(rules: &FairRules, easy: Box<dyn Policy>, real: P) -> Fair<P> {
         let schedule = VirtualSchedule::new(VirtualMachine::new(easy), rules.has_accounts);
-        Fair { urgent: rules.urgent, schedule, real }
+        Fair { rules: *rules, order: FairOrder::new(rules, 0), schedule, real }
     }
 }
 
-impl<P: RealPass> Policy for Fair<P> {
+impl<P: Guided> Policy for Fair<P> {
     fn on_begin(&mut self, facts: &Facts) {
+        self.order = FairOrder::new(&self.rules, facts.capacity.procs());
         self.schedule.on_begin(facts);
-        self.schedule.urgent_procs = at_least(self.urgent, facts.capacity.procs());
+        self.schedule.urgent_procs = self.order.urgent_procs;
         self.real.on_begin(facts);
     }
 
@@ -84,7 +66,8 @@ impl<P: RealPass> Policy for Fair<P> {
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.schedule.advance_to(view);
-        self.real.pass(view, &self.schedule, starts);
+        let guide = FairGuide { order: self.order, schedule: &self.schedule };
+        self.real.guided_pass(&guide, view, starts);
         self.schedule.start(starts, view.now);
     }
 
@@ -119,6 +102,7 @@ mod tests {
     use crate::predict::RunFacts;
     use crate::request::{MemoryAsked, Request, Requests};
     use crate::rng::stream;
+    use crate::schedule::guide::Guide;
     use crate::schedule::{Easy, OnNodes, Order, Rules};
     use crate::trace::{LogNames, PartitionMap, Unit, Workload, demo_workload, put_on_cluster};
     use rand::{Rng, RngExt};
@@ -134,12 +118,8 @@ mod tests {
         running: Vec<(JobId, Time)>,
     }
 
-    impl RealPass for EasyByEstimates {
-        fn on_begin(&mut self, facts: &Facts) {
-            self.machine.on_begin(facts);
-        }
-
-        fn pass(&mut self, view: &View<'_>, _schedule: &VirtualSchedule, starts: &mut Vec<JobId>) {
+    impl Guided for EasyByEstimates {
+        fn guided_pass(&mut self, _guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
             let EasyByEstimates { machine, arrived, estimates, running, .. } = self;
             running.retain(|&(id, planned)| {
                 let is_running = view.running.iter().any(|job| job.id == id);
@@ -154,6 +134,20 @@ mod tests {
             starts.extend(machine.pass(view.now));
             running.extend(starts.iter().map(|&id| (id, view.now + estimates[id.index()])));
         }
+    }
+
+    impl Policy for EasyByEstimates {
+        fn on_begin(&mut self, facts: &Facts) {
+            self.machine.on_begin(facts);
+        }
+
+        fn pass(&mut self, _view: &View<'_>, _starts: &mut Vec<JobId>) {
+            unreachable!("`fair` guides its passes");
+        }
+
+        fn counts_running_by_estimates(&self) -> bool {
+            true
+        }
 
         fn on_arrival(&mut self, id: JobId, job: &Submission) {
             self.arrived.push((id, *job));
@@ -167,10 +161,6 @@ mod tests {
         fn take_grant(&mut self, id: JobId) -> NodeGrant {
             self.machine.grant(id)
         }
-
-        fn reservations(&mut self, _view: &View<'_>, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
-        fn on_prediction(&mut self, _job: &Waiting) {}
-        fn on_cancellation(&mut self, _job: &Waiting) {}
     }
 
     fn random_jobs(rng: &mut impl Rng, widest: u32) -> Vec<Job> {

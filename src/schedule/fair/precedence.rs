@@ -2,8 +2,11 @@
 
 use super::schedule::VirtualSchedule;
 use crate::schedule::arrivals::Arrivals;
+use crate::schedule::guide::{Guide, Precedence};
 use crate::schedule::order::{Order, Rank};
+use crate::schedule::policy::View;
 use crate::schedule::queue::Waiting;
+use crate::schedule::room::Room;
 use crate::schedule::rules::{Counting, Rules};
 use crate::time::Time;
 
@@ -29,8 +32,8 @@ impl FairRules {
 /// The rules for a machine of a given size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FairOrder {
-    pub scan: Order,
-    pub wide_procs: u32,
+    scan: Order,
+    wide_procs: u32,
     pub urgent_procs: u32,
 }
 
@@ -39,22 +42,51 @@ impl FairOrder {
         let (wide_procs, urgent_procs) = (at_least(rules.wide, procs), at_least(rules.urgent, procs));
         FairOrder { scan: rules.scan, wide_procs, urgent_procs }
     }
+}
 
-    /// Wide jobs, the widest first; owed jobs by their virtual starts; all others in the order of the scan. Equal jobs are in order
-    /// of arrival.
-    pub fn precedence(&self, job: &Waiting, arrivals: &Arrivals, schedule: &VirtualSchedule, now: Time) -> (u8, Rank) {
-        if job.procs >= self.wide_procs {
+/// The guide of one pass: the virtual schedule decides who starts first, who is protected and in which order jobs are tried. These
+/// are wide jobs, the widest first; owed jobs by their virtual starts; all others in the order of the scan. Equal jobs are in order
+/// of arrival.
+pub(super) struct FairGuide<'a> {
+    pub order: FairOrder,
+    pub schedule: &'a VirtualSchedule,
+}
+
+impl Guide for FairGuide<'_> {
+    const CLASSES: u8 = 2;
+
+    fn is_protected(&self, job: &Waiting, _is_first: bool, _arrivals: &Arrivals, now: Time) -> bool {
+        self.schedule.is_protected(job.id, now)
+    }
+
+    fn precedence(&self, job: &Waiting, arrivals: &Arrivals, now: Time) -> Precedence {
+        if job.procs >= self.order.wide_procs {
             (0, Order::Widest.rank(job, arrivals, now))
-        } else if schedule.is_owed(job.id, now) {
-            (1, Rank::new(schedule.start_of(job.id).into(), job.id))
+        } else if self.schedule.is_owed(job.id, now) {
+            (1, Rank::new(self.schedule.start_of(job.id).into(), job.id))
         } else {
-            (2, self.scan.rank(job, arrivals, now))
+            (2, self.order.scan.rank(job, arrivals, now))
         }
+    }
+
+    fn list_class(&self, class: u8, room: &Room, view: &View<'_>, jobs: &mut Vec<Waiting>) {
+        let wide_procs = self.order.wide_procs;
+        if class > 0 {
+            jobs.extend(self.schedule.owed_of(view.now, |job| room.holds(job.procs, job.length)));
+        } else if room.free >= wide_procs.into() {
+            let wide = view.waiting.iter().filter(|job| job.procs >= wide_procs);
+            jobs.extend(wide.filter(|job| room.holds(job.procs, job.length)));
+            jobs.sort_by_key(|job| std::cmp::Reverse(job.procs));
+        }
+    }
+
+    fn width_that_starts_first(&self, head: &Waiting, now: Time) -> Option<u32> {
+        (!self.schedule.is_protected(head.id, now)).then_some(self.order.urgent_procs)
     }
 }
 
 /// The smallest number of processors that is at least this share of all.
-pub(super) fn at_least(share: f64, procs: u32) -> u32 {
+fn at_least(share: f64, procs: u32) -> u32 {
     // The share is a decimal number, and its product with a whole number may be too large by a rounding error.
     const ROUNDING: f64 = 1e-9;
     (share * f64::from(procs) * (1.0 - ROUNDING)).ceil() as u32

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::accounts::UserAccounts;
-use super::job::{Correction, FairJob, NEVER, RealStage, VirtualStage};
+use super::job::{FairJob, NEVER, RealStage, RuntimeCorrection, VirtualStage};
 use super::late::LateJobs;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
@@ -26,7 +26,7 @@ pub(super) struct VirtualSchedule {
     due: BinaryHeap<Reverse<(Time, JobId)>>,
     /// By id: the virtual starts, or [`NEVER`].
     starts: Vec<Time>,
-    correction: Correction,
+    correction: RuntimeCorrection,
     accounts: Option<UserAccounts>,
     /// The longest virtual wait of the jobs that have started there.
     longest_wait: Seconds,
@@ -47,7 +47,7 @@ impl VirtualSchedule {
             first: 0,
             due: BinaryHeap::new(),
             starts: Vec::new(),
-            correction: Correction::default(),
+            correction: RuntimeCorrection::default(),
             accounts: has_accounts.then(UserAccounts::default),
             longest_wait: 0,
             late: LateJobs::default(),

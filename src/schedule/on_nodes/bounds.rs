@@ -1,13 +1,24 @@
 //! What jobs with reservations need at least, and what they can take from each other at most, wherever they are placed.
 
-use super::plan::Asked;
+use crate::job::JobId;
 use crate::machine::{ListRelation, NodeShape, NodeShare, Nodes, Resources, ShapePlace, cpus_of, take};
-use crate::time::Time;
+use crate::request::RequestId;
+use crate::time::{Seconds, Time};
+
+/// A job in one of its partitions: the position in [`crate::machine::NodeShape::places`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JobAtPlace {
+    pub id: JobId,
+    pub request: RequestId,
+    pub at: usize,
+    /// The seconds that it counts with.
+    pub length: Seconds,
+}
 
 /// More than any machine has.
 const ALL: i64 = 1 << 40;
 
-impl Asked {
+impl JobAtPlace {
     pub fn shape<'a>(&self, nodes: &'a Nodes) -> &'a NodeShape {
         nodes.shapes().get(self.request)
     }
@@ -17,12 +28,12 @@ impl Asked {
     }
 
     /// Whether all nodes that another job may have are among the nodes of this one.
-    pub fn has_nodes_of(&self, other: &Asked, nodes: &Nodes) -> bool {
+    pub fn has_nodes_of(&self, other: &JobAtPlace, nodes: &Nodes) -> bool {
         nodes.shapes().relation(&other.place(nodes).nodes, &self.place(nodes).nodes) == ListRelation::Within
     }
 
     /// By how many CPUs the room for this job falls at most when another is placed.
-    pub fn most_lost_to(&self, other: &Asked, nodes: &Nodes) -> i64 {
+    pub fn most_lost_to(&self, other: &JobAtPlace, nodes: &Nodes) -> i64 {
         let (shape, their_shape) = (self.shape(nodes), other.shape(nodes));
         let (place, theirs) = (&shape.places[self.at], &their_shape.places[other.at]);
         if nodes.shapes().relation(&place.nodes, &theirs.nodes) == ListRelation::Apart {
@@ -46,7 +57,7 @@ impl Asked {
 
 /// A job with a reservation.
 pub(super) struct PlannedStart {
-    pub asked: Asked,
+    pub asked: JobAtPlace,
     pub start: Time,
     /// What is free at the start, by node, if only running jobs leave.
     pub free: Vec<Resources>,
@@ -69,7 +80,7 @@ impl PlannedStart {
     }
 
     /// Another job has a reservation too, for a start that is not later, and has not ended at this start.
-    pub fn make_room_for(&mut self, other: &Asked, nodes: &Nodes) {
+    pub fn make_room_for(&mut self, other: &JobAtPlace, nodes: &Nodes) {
         self.lost += self.asked.most_lost_to(other, nodes);
         if self.asked.has_nodes_of(other, nodes) {
             self.spare -= i64::from(other.shape(nodes).cpus);

@@ -2,7 +2,6 @@
 //! partition.
 
 mod bounds;
-mod guide;
 mod plan;
 mod pool;
 mod rooms;
@@ -10,8 +9,9 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
+use super::guide::{Guide, Guided, Precedence};
 use super::order::Order;
-use super::policy::{Facts, Policy, View};
+use super::policy::{Facts, InGivenOrder, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
@@ -19,9 +19,8 @@ use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-pub(super) use guide::Guide;
-use guide::Precedence;
-use plan::{Asked, Granted, NodePlan};
+use bounds::JobAtPlace;
+use plan::{Granted, NodePlan};
 pub use pool::PlacedPool;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
@@ -35,26 +34,26 @@ pub struct OnNodes {
     placement: Placement,
     plan: NodePlan,
     /// Scratch: the waiting jobs in the order of the queue.
-    queue: Vec<Queued>,
+    queue: Vec<QueuedRequest>,
 }
 
 /// A waiting job with what it asks for.
 #[derive(Clone, Copy)]
-struct Queued {
+struct QueuedRequest {
     job: Waiting,
     request: RequestId,
 }
 
 /// How many reservations the partitions have.
-struct Reserved {
+struct ReservedCounts {
     counts: Vec<usize>,
     /// For each partition.
     most: usize,
 }
 
-impl Reserved {
-    fn new(nodes: &Nodes, most: Option<usize>) -> Reserved {
-        Reserved { counts: vec![0; nodes.cluster().partitions.len()], most: most.unwrap_or(usize::MAX) }
+impl ReservedCounts {
+    fn new(nodes: &Nodes, most: Option<usize>) -> ReservedCounts {
+        ReservedCounts { counts: vec![0; nodes.cluster().partitions.len()], most: most.unwrap_or(usize::MAX) }
     }
 
     /// Whether a partition has a reservation left.
@@ -76,11 +75,6 @@ impl OnNodes {
     /// Jobs of a partition start in this order: the first that does not fit blocks all others.
     pub fn fcfs(queue: Order, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
         OnNodes::with(None, Backlog::unindexed(&Rules { queue, ..Rules::default() }), shapes, placement)
-    }
-
-    /// From now on these jobs are the first of the queue.
-    pub(in crate::schedule) fn give_order(&mut self, jobs: impl Iterator<Item = JobId>) {
-        self.backlog.line.give(jobs);
     }
 
     fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
@@ -110,29 +104,15 @@ impl OnNodes {
         }
     }
 
-    /// Backfilling by these rules. `guide` decides where they leave something open.
-    pub(super) fn backfill(&mut self, rules: &Rules, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-            let mut queue = self.queued(view, nodes);
-            self.start_first(&mut queue, guide, view, nodes, starts);
-            self.backfill_queue(&queue, rules, guide, view, nodes, starts);
-            self.queue = queue;
-        }
-        self.backlog.end_pass(view, starts);
-    }
-
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
     fn start_first(
         &mut self,
-        queue: &mut Vec<Queued>,
+        queue: &mut Vec<QueuedRequest>,
         guide: &impl Guide,
         view: &View<'_>,
-        nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) {
+        let nodes = nodes_of(view);
         let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
             return;
         };
@@ -143,23 +123,22 @@ impl OnNodes {
     }
 
     /// The waiting jobs in the order of the queue, in the memory of the last pass.
-    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<Queued> {
+    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<QueuedRequest> {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
-        queue.extend(self.backlog.jobs(view).map(|job| Queued { job: *job, request: nodes.request(job.id) }));
+        queue.extend(self.backlog.jobs(view).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
         queue
     }
 
     fn backfill_queue(
         &mut self,
-        queue: &[Queued],
-        rules: &Rules,
+        queue: &[QueuedRequest],
         guide: &impl Guide,
         view: &View<'_>,
-        nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) {
-        let mut reserved = Reserved::new(nodes, rules.reservations);
+        let (nodes, rules) = (nodes_of(view), self.rules.unwrap_or_default());
+        let mut reserved = ReservedCounts::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
         // No job from here on has room.
@@ -169,7 +148,7 @@ impl OnNodes {
                 rest.extend(&queue[number..end.max(number)]);
                 break;
             }
-            let Queued { job, request } = queued;
+            let QueuedRequest { job, request } = queued;
             if !nodes.shapes().get(*request).places.iter().any(|place| reserved.is_open(place)) {
                 rest.push(queued);
                 continue;
@@ -196,7 +175,7 @@ impl OnNodes {
         // What does not fit now does not fit later in the pass.
         rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
-        let mut ranked: Vec<(Precedence, &Queued)> =
+        let mut ranked: Vec<(Precedence, &QueuedRequest)> =
             rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, view.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, queued) in ranked {
@@ -213,18 +192,18 @@ impl OnNodes {
     /// Starts a job in the first partition that is open to it and in which it may start.
     fn try_start(
         &mut self,
-        queued: &Queued,
+        queued: &QueuedRequest,
         length: Seconds,
         is_open: impl Fn(&ShapePlace) -> bool,
         nodes: &Nodes,
         starts: &mut Vec<JobId>,
     ) -> bool {
-        let Queued { job: Waiting { id, .. }, request } = *queued;
+        let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         if self.plan.is_roomless(request, nodes) {
             return false;
         }
         let places = nodes.shapes().get(request).places.iter().enumerate().filter(|(_, place)| is_open(place));
-        let mut tried = places.map(|(at, _)| self.plan.try_now(&Asked { id, request, at, length }, nodes));
+        let mut tried = places.map(|(at, _)| self.plan.try_now(&JobAtPlace { id, request, at, length }, nodes));
         let Some(granted) = tried.find_map(|granted| granted) else { return false };
         self.plan.start(id, length, granted, nodes);
         starts.push(id);
@@ -232,11 +211,18 @@ impl OnNodes {
     }
 
     /// Makes a reservation in the partition where it is earliest; of equals in the first.
-    fn reserve(&mut self, queued: &Queued, length: Seconds, reserved: &mut Reserved, view: &View<'_>, nodes: &Nodes) {
+    fn reserve(
+        &mut self,
+        queued: &QueuedRequest,
+        length: Seconds,
+        reserved: &mut ReservedCounts,
+        view: &View<'_>,
+        nodes: &Nodes,
+    ) {
         self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
-        let Queued { job: Waiting { id, .. }, request } = *queued;
+        let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         let places = &nodes.shapes().get(request).places;
-        let asked = |at| Asked { id, request, at, length };
+        let asked = |at| JobAtPlace { id, request, at, length };
         let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
         let found = open.filter_map(|at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
         let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
@@ -245,8 +231,29 @@ impl OnNodes {
     }
 }
 
+impl Guided for OnNodes {
+    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        let nodes = nodes_of(view);
+        self.backlog.begin_pass(view);
+        self.plan.begin(view.now, nodes);
+        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+            let mut queue = self.queued(view, nodes);
+            self.start_first(&mut queue, guide, view, starts);
+            self.backfill_queue(&queue, guide, view, starts);
+            self.queue = queue;
+        }
+        self.backlog.end_pass(view, starts);
+    }
+}
+
 fn nodes_of<'a>(view: &View<'a>) -> &'a Nodes {
     view.nodes.expect("the engine has the nodes of this policy")
+}
+
+impl InGivenOrder for OnNodes {
+    fn give_order(&mut self, jobs: Vec<JobId>) {
+        self.backlog.line.give(jobs);
+    }
 }
 
 impl Policy for OnNodes {
@@ -256,7 +263,7 @@ impl Policy for OnNodes {
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         if let Some(rules) = self.rules {
-            return self.backfill(&rules, &rules, view, starts);
+            return self.guided_pass(&rules, view, starts);
         }
         let nodes = nodes_of(view);
         self.backlog.begin_pass(view);
@@ -268,7 +275,7 @@ impl Policy for OnNodes {
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
         self.plan.begin(view.now, nodes);
-        let mut counts = Reserved::new(nodes, rules.reservations);
+        let mut counts = ReservedCounts::new(nodes, rules.reservations);
         let queue = self.queued(view, nodes);
         for queued in &queue {
             let mut places = nodes.shapes().get(queued.request).places.iter();

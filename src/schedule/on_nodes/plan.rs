@@ -8,22 +8,12 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::bounds::PlannedStart;
+use super::bounds::{JobAtPlace, PlannedStart};
 use super::rooms::Rooms;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
-
-/// A job in one of its partitions: the position in [`crate::machine::NodeShape::places`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub id: JobId,
-    pub request: RequestId,
-    pub at: usize,
-    /// The seconds that it counts with.
-    pub length: Seconds,
-}
 
 /// A job that runs, or that the pass has started.
 struct Leaving {
@@ -34,7 +24,7 @@ struct Leaving {
 }
 
 /// A job that the pass has started.
-struct Started {
+struct StartedJob {
     id: JobId,
     end: Time,
     grant: NodeGrant,
@@ -42,7 +32,7 @@ struct Started {
 
 /// A start that is tried: what the job takes, and its end.
 #[derive(Clone, Copy)]
-struct Tried<'a> {
+struct TriedStart<'a> {
     grant: &'a [NodeShare],
     end: Time,
 }
@@ -57,7 +47,7 @@ pub(super) struct NodePlan {
     /// In order of ends. Empty until a reservation is made.
     leaving: Vec<Leaving>,
     /// In the order of their starts.
-    started: Vec<Started>,
+    started: Vec<StartedJob>,
     /// How many of these the engine has asked for.
     taken: usize,
     /// In the order in which they were planned.
@@ -74,7 +64,7 @@ pub(super) struct NodePlan {
 }
 
 /// A reservation that could be made.
-pub(super) struct Found {
+pub(super) struct FoundStart {
     pub start: Time,
     /// What is free then, if only running jobs leave.
     free: Vec<Resources>,
@@ -101,7 +91,7 @@ impl Granted {
 }
 
 /// A planned job that a walk has placed.
-struct Placed<'a> {
+struct PlacedStart<'a> {
     end: Time,
     grant: Cow<'a, [NodeShare]>,
     /// Whether this is not what the job got before.
@@ -110,7 +100,7 @@ struct Placed<'a> {
 
 /// What numbers of CPUs say about a reservation.
 #[derive(PartialEq, Eq)]
-enum Outlook {
+enum PlanOutlook {
     Holds,
     Fails,
     Unknown,
@@ -146,7 +136,7 @@ impl NodePlan {
     }
 
     fn note_leaving(&mut self, number: usize) {
-        let Started { id, end, .. } = self.started[number];
+        let StartedJob { id, end, .. } = self.started[number];
         let at = self.leaving.partition_point(|leaving| leaving.end <= end);
         self.leaving.insert(at, Leaving { end, id, started: Some(number) });
     }
@@ -168,7 +158,7 @@ impl NodePlan {
 
     /// What a job gets if it may start now: it can be placed, and the plan still holds. If it does not hold, the job is tried once
     /// more on what the plan leaves of the nodes until the job ends.
-    pub fn try_now(&mut self, job: &Asked, nodes: &Nodes) -> Option<Granted> {
+    pub fn try_now(&mut self, job: &JobAtPlace, nodes: &Nodes) -> Option<Granted> {
         let shape = job.shape(nodes);
         let end = self.now + job.length;
         let is_in_the_way = |planned: &PlannedStart| {
@@ -189,7 +179,7 @@ impl NodePlan {
         granted
     }
 
-    fn try_twice(&mut self, job: &Asked, end: Time, nodes: &Nodes) -> Option<Granted> {
+    fn try_twice(&mut self, job: &JobAtPlace, end: Time, nodes: &Nodes) -> Option<Granted> {
         let (shape, placement) = (job.shape(nodes), self.placement);
         let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
         let grant = place(self.rooms.free())?;
@@ -223,7 +213,7 @@ impl NodePlan {
             return Some(Vec::new());
         }
         self.follow(nodes);
-        self.walk(nodes, 0, None, Some(Tried { grant, end }))
+        self.walk(nodes, 0, None, Some(TriedStart { grant, end }))
     }
 
     /// Finds what the jobs with reservations get, if that is not known.
@@ -240,7 +230,7 @@ impl NodePlan {
         self.rooms.take(&grant);
         let during = self.planned.iter_mut().filter(|planned| planned.start < end);
         during.for_each(|planned| planned.take(&grant, nodes));
-        self.started.push(Started { id, end, grant });
+        self.started.push(StartedJob { id, end, grant });
         if !self.leaving.is_empty() {
             self.note_leaving(self.started.len() - 1);
         }
@@ -256,7 +246,7 @@ impl NodePlan {
     }
 
     /// The first running or planned end at which the plan holds with the job. The ends of running jobs must be noted.
-    pub fn first_start(&mut self, job: &Asked, nodes: &Nodes) -> Option<Found> {
+    pub fn first_start(&mut self, job: &JobAtPlace, nodes: &Nodes) -> Option<FoundStart> {
         let (shape, place, cluster) = (job.shape(nodes), job.place(nodes), nodes.cluster());
         let need = i64::from(shape.cpus);
         let mut free = self.rooms.free().to_vec();
@@ -289,14 +279,14 @@ impl NodePlan {
                 continue;
             }
             match self.outlook(job, next, room, cpus, nodes) {
-                Outlook::Fails => (),
-                Outlook::Holds => {
+                PlanOutlook::Fails => (),
+                PlanOutlook::Holds => {
                     let followed = self.followed_until(next).to_vec();
-                    return Some(Found { start: next, free, room, cpus, followed });
+                    return Some(FoundStart { start: next, free, room, cpus, followed });
                 }
-                Outlook::Unknown => {
+                PlanOutlook::Unknown => {
                     if let Some(followed) = self.walk_with(job, next, &free, nodes) {
-                        return Some(Found { start: next, free, room, cpus, followed });
+                        return Some(FoundStart { start: next, free, room, cpus, followed });
                     }
                 }
             }
@@ -309,7 +299,7 @@ impl NodePlan {
 
     /// Whether the plan holds with a job that starts at this time, as far as numbers of CPUs say. `room` is the room for the job
     /// then, and `cpus` are the free CPUs of the nodes that it may have, if only running jobs leave.
-    fn outlook(&self, job: &Asked, time: Time, room: i64, cpus: i64, nodes: &Nodes) -> Outlook {
+    fn outlook(&self, job: &JobAtPlace, time: Time, room: i64, cpus: i64, nodes: &Nodes) -> PlanOutlook {
         let shape = job.shape(nodes);
         let need = i64::from(shape.cpus);
         let end = time + job.length;
@@ -320,7 +310,7 @@ impl NodePlan {
             if planned.start > time {
                 let overlaps = planned.start < end;
                 if overlaps && planned.spare < need && asked.has_nodes_of(job, nodes) {
-                    return Outlook::Fails;
+                    return PlanOutlook::Fails;
                 }
                 is_sure = is_sure && {
                     let taken = if overlaps { asked.most_lost_to(job, nodes) } else { 0 };
@@ -334,15 +324,21 @@ impl NodePlan {
             }
         }
         match cpus < need {
-            true => Outlook::Fails,
-            false if is_sure && room >= need => Outlook::Holds,
-            false => Outlook::Unknown,
+            true => PlanOutlook::Fails,
+            false if is_sure && room >= need => PlanOutlook::Holds,
+            false => PlanOutlook::Unknown,
         }
     }
 
     /// What all jobs get with one reservation more, if the plan then holds. Jobs with earlier starts keep what they get. `free` is
     /// what is free at the start if only running jobs leave.
-    fn walk_with(&mut self, job: &Asked, start: Time, free: &[Resources], nodes: &Nodes) -> Option<Vec<NodeGrant>> {
+    fn walk_with(
+        &mut self,
+        job: &JobAtPlace,
+        start: Time,
+        free: &[Resources],
+        nodes: &Nodes,
+    ) -> Option<Vec<NodeGrant>> {
         self.follow(nodes);
         let mut left = free.to_vec();
         let active = self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(start));
@@ -361,8 +357,8 @@ impl NodePlan {
     }
 
     /// Makes a reservation.
-    pub fn reserve(&mut self, asked: Asked, found: Found, nodes: &Nodes) {
-        let Found { start, free, room, cpus, followed } = found;
+    pub fn reserve(&mut self, asked: JobAtPlace, found: FoundStart, nodes: &Nodes) {
+        let FoundStart { start, free, room, cpus, followed } = found;
         let spare = cpus - i64::from(asked.shape(nodes).cpus);
         let mut planned = PlannedStart { asked, start, free, spare, room, lost: 0 };
         for other in &mut self.planned {
@@ -389,8 +385,8 @@ impl NodePlan {
         &self,
         nodes: &Nodes,
         from: usize,
-        extra: Option<(&Asked, Time, &[Resources])>,
-        tried: Option<Tried<'_>>,
+        extra: Option<(&JobAtPlace, Time, &[Resources])>,
+        tried: Option<TriedStart<'_>>,
     ) -> Option<Vec<NodeGrant>> {
         let cluster = nodes.cluster();
         let mut free_now = Cow::Borrowed(self.rooms.free());
@@ -399,8 +395,9 @@ impl NodePlan {
         }
         let planned = |at: &usize| &self.planned[*at];
         let before = self.in_time[..from].iter().zip(&self.followed);
-        let mut placed: Vec<Placed<'_>> =
-            before.map(|(at, grant)| Placed { end: planned(at).end(), grant: grant.into(), is_new: false }).collect();
+        let mut placed: Vec<PlacedStart<'_>> = before
+            .map(|(at, grant)| PlacedStart { end: planned(at).end(), grant: grant.into(), is_new: false })
+            .collect();
         let mut free = Vec::new();
         let later = self.in_time[from..].iter().enumerate().map(|(number, at)| {
             let PlannedStart { asked, start, free, .. } = planned(at);
@@ -414,10 +411,10 @@ impl NodePlan {
             let list = &asked.place(nodes).nodes;
             let is_mine = |grant: &[NodeShare]| grant.iter().any(|share| list.has(share.node));
             if let Some(old) = old {
-                let is_as_before = |tried: &Tried<'_>| !is_mine(tried.grant);
-                let is_changed = |other: &Placed<'_>| other.is_new && other.end > start && is_mine(&other.grant);
+                let is_as_before = |tried: &TriedStart<'_>| !is_mine(tried.grant);
+                let is_changed = |other: &PlacedStart<'_>| other.is_new && other.end > start && is_mine(&other.grant);
                 if tried.as_ref().is_none_or(is_as_before) && !placed.iter().any(is_changed) {
-                    placed.push(Placed { end, grant: old.into(), is_new: false });
+                    placed.push(PlacedStart { end, grant: old.into(), is_new: false });
                     continue;
                 }
             }
@@ -436,7 +433,7 @@ impl NodePlan {
             let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &free_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
             let is_new = old != Some(&grant);
-            placed.push(Placed { end, grant: grant.into(), is_new });
+            placed.push(PlacedStart { end, grant: grant.into(), is_new });
         }
         Some(placed.into_iter().map(|placed| placed.grant.into_owned()).collect())
     }

@@ -1,7 +1,8 @@
 //! One backfill pass: every job of the queue that does not start gets a reservation of processors.
 
+use super::nodes::SlurmParameters;
 use super::processors::{ProcessorSet, Share};
-use super::releases::{Grouping, Release, Releases};
+use super::releases::{EndGrouping, Release, Releases};
 use super::space::Space;
 use crate::job::JobId;
 use crate::time::{Seconds, Time};
@@ -29,7 +30,7 @@ pub(super) enum JobPlan {
 /// Attempts that need not be made again: a job that needs at least as many processors for at least as long fails in all of them
 /// too, and is tried from `from`.
 #[derive(Clone, Copy)]
-struct Failure {
+struct FailedAttempt {
     procs: u32,
     limit: Seconds,
     from: Time,
@@ -39,7 +40,7 @@ struct Failure {
 pub(super) struct Backfill<'a> {
     now: Time,
     window: Seconds,
-    grouping: Grouping,
+    grouping: EndGrouping,
     releases: &'a mut Releases,
     space: &'a mut Space,
     /// The first instant at which a pass may decide otherwise even if no job arrives, starts or ends before.
@@ -51,18 +52,18 @@ pub(super) struct Backfill<'a> {
     /// The processors and limits of jobs that got nothing since a job last started or got a reservation. Until then another such
     /// job gets nothing either.
     hopeless: Vec<(u32, Seconds)>,
-    failures: Vec<Failure>,
+    failures: Vec<FailedAttempt>,
 }
 
 impl<'a> Backfill<'a> {
     /// A pass at `now` on this machine.
     pub fn new(
         now: Time,
-        window: Seconds,
-        grouping: Grouping,
+        parameters: &SlurmParameters,
         releases: &'a mut Releases,
         space: &'a mut Space,
     ) -> Backfill<'a> {
+        let SlurmParameters { window, growth, kill_wait, .. } = *parameters;
         releases.choose_kind();
         space.reset(now, window, releases.idle().is_bits());
         let allowed = releases.idle().clone();
@@ -70,7 +71,7 @@ impl<'a> Backfill<'a> {
         Backfill {
             now,
             window,
-            grouping,
+            grouping: EndGrouping { growth, kill_wait },
             releases,
             space,
             revisit,
@@ -218,7 +219,7 @@ impl<'a> Backfill<'a> {
         let PendingJob { procs, limit, .. } = *job;
         if is_short {
             self.failures.retain(|failure| (failure.procs, failure.limit) != (procs, limit));
-            self.failures.push(Failure { procs, limit, from });
+            self.failures.push(FailedAttempt { procs, limit, from });
         }
     }
 
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
     use crate::schedule::catalog;
     use crate::schedule::slurm::conf::SlurmConf;
-    use crate::schedule::slurm::processors::Run;
+    use crate::schedule::slurm::runs::Run;
     use crate::schedule::slurm::settings::Settings;
 
     #[derive(Deserialize)]
@@ -309,10 +310,10 @@ mod tests {
         /// The jobs that a backfill pass starts, with their nodes.
         fn backfill_pass(&self, now: Time, settings: &Settings, nodes: u32) -> Vec<(u32, ProcessorSet)> {
             let mut releases = self.releases.clone();
-            let mut space = Space::new(nodes, settings.resolution);
-            let mut pass = Backfill::new(now, settings.window, settings.grouping, &mut releases, &mut space);
+            let mut space = Space::new(nodes, settings.parameters.resolution);
+            let mut pass = Backfill::new(now, &settings.parameters, &mut releases, &mut space);
             let mut starts = Vec::new();
-            for job in self.waiting.iter().take(settings.depth) {
+            for job in self.waiting.iter().take(settings.parameters.most_tried) {
                 if let JobPlan::Start(share) = pass.plan(job) {
                     starts.push((job.id.0, set(nodes, &share)));
                 }

@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::processors::Run;
+use super::runs::Run;
 
 /// A set of processors, one bit each.
 #[derive(Debug, PartialEq, Eq)]

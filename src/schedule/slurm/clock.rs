@@ -3,13 +3,67 @@
 //! Passes without an effect are not made. The clock counts them all the same, because the time of a pass depends on the one
 //! before.
 
-use crate::time::{DAY, Seconds, Time};
+use super::settings::Settings;
+use crate::time::{DAY, MINUTE, Seconds, Time};
 
 /// How long to wait for the next pass that only the passing of time asks for. When nothing has happened for more than a day,
 /// such passes become rarer: a log may have a job that outlives its limit by years.
 pub(super) fn rest(now: Time, last_event: Time) -> Seconds {
     let quiet = now - last_event;
     if quiet > DAY { quiet / 64 } else { 0 }
+}
+
+/// Slurm's limits are whole minutes.
+pub(super) fn in_whole_minutes(estimate: Seconds) -> Seconds {
+    (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
+}
+
+/// When the passes come, and what has happened since the last ones.
+pub(super) struct PassTimes {
+    pub main: MainClock,
+    pub backfill: BackfillClock,
+    /// The last instant at which a pass could come, and whether jobs waited after it.
+    pub now: Time,
+    pub is_waiting: bool,
+    /// A job arrived, ended or was cancelled since then.
+    pub has_event: bool,
+    /// When a job last arrived, started, ended or was cancelled.
+    pub last_event: Time,
+    /// The last backfill pass that was not skipped.
+    pub last_backfill: Option<Time>,
+}
+
+impl PassTimes {
+    pub fn new(settings: &Settings) -> PassTimes {
+        PassTimes {
+            main: MainClock::new(settings.main_delay, settings.main_interval),
+            backfill: BackfillClock::new(settings.interval),
+            now: Time::MIN,
+            is_waiting: false,
+            has_event: false,
+            last_event: Time::MIN,
+            last_backfill: None,
+        }
+    }
+
+    /// An instant at which passes can come. Returns whether something has happened.
+    pub fn begin(&mut self, now: Time, is_waiting: bool) -> bool {
+        self.main.count_until(now);
+        self.backfill.count_until(now);
+        self.backfill.set_waiting(is_waiting, now);
+        let has_event = std::mem::take(&mut self.has_event);
+        if has_event {
+            self.main.on_event(now);
+            self.last_event = now;
+        }
+        has_event
+    }
+
+    /// The passes of the instant are made.
+    pub fn end(&mut self, now: Time, is_waiting: bool) {
+        (self.now, self.is_waiting) = (now, is_waiting);
+        self.backfill.set_waiting(is_waiting, now);
+    }
 }
 
 /// The times of main passes.

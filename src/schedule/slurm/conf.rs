@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::nodes::TresWeights;
-use crate::machine::conf::{ConfError, ConfLine, Place, lines_of, processors};
+use crate::machine::conf::{ConfError, ConfLine, FileLine, lines_of, processors};
 use crate::machine::{Ignored, PreemptMode, slurm_time};
 use crate::settings_file::{ReadOnce, site_text};
 use crate::time::{MINUTE, Seconds, print_duration};
@@ -23,7 +23,7 @@ pub struct SlurmConf {
 
 /// The unit of a number.
 #[derive(Clone, Copy)]
-enum Unit {
+enum ParameterUnit {
     Count,
     Seconds,
     Minutes,
@@ -37,39 +37,39 @@ enum Unit {
 struct Parameter {
     name: &'static str,
     key: &'static str,
-    unit: Unit,
+    unit: ParameterUnit,
     /// The smallest number that can be simulated.
     least: u32,
 }
 
-const fn parameter(name: &'static str, key: &'static str, unit: Unit, least: u32) -> Parameter {
+const fn parameter(name: &'static str, key: &'static str, unit: ParameterUnit, least: u32) -> Parameter {
     Parameter { name, key, unit, least }
 }
 
 /// An item of SchedulerParameters, which is a key of the scheduler under the same name.
-const fn item(name: &'static str, unit: Unit, least: u32) -> Parameter {
+const fn item(name: &'static str, unit: ParameterUnit, least: u32) -> Parameter {
     parameter(name, name, unit, least)
 }
 
 const ITEMS: [Parameter; 18] = [
-    item("bf_interval", Unit::Seconds, 1),
-    item("bf_resolution", Unit::Seconds, 1),
-    item("bf_window", Unit::Minutes, 1),
-    item("bf_window_linear", Unit::Seconds, 0),
-    item("bf_max_job_test", Unit::Count, 1),
-    item("bf_max_job_user", Unit::Count, 0),
-    item("default_queue_depth", Unit::Count, 1),
-    item("batch_sched_delay", Unit::Seconds, 0),
-    item("sched_interval", Unit::Seconds, 1),
-    item("bf_max_job_part", Unit::Count, 0),
-    item("bf_max_job_start", Unit::Count, 0),
-    item("bf_job_part_count_reserve", Unit::Count, 0),
-    item("bf_min_age_reserve", Unit::Seconds, 0),
-    item("bf_one_resv_per_job", Unit::Flag, 0),
-    item("bf_busy_nodes", Unit::Flag, 0),
-    item("pack_serial_at_end", Unit::Flag, 0),
-    item("partition_job_depth", Unit::Count, 0),
-    item("assoc_limit_stop", Unit::Flag, 0),
+    item("bf_interval", ParameterUnit::Seconds, 1),
+    item("bf_resolution", ParameterUnit::Seconds, 1),
+    item("bf_window", ParameterUnit::Minutes, 1),
+    item("bf_window_linear", ParameterUnit::Seconds, 0),
+    item("bf_max_job_test", ParameterUnit::Count, 1),
+    item("bf_max_job_user", ParameterUnit::Count, 0),
+    item("default_queue_depth", ParameterUnit::Count, 1),
+    item("batch_sched_delay", ParameterUnit::Seconds, 0),
+    item("sched_interval", ParameterUnit::Seconds, 1),
+    item("bf_max_job_part", ParameterUnit::Count, 0),
+    item("bf_max_job_start", ParameterUnit::Count, 0),
+    item("bf_job_part_count_reserve", ParameterUnit::Count, 0),
+    item("bf_min_age_reserve", ParameterUnit::Seconds, 0),
+    item("bf_one_resv_per_job", ParameterUnit::Flag, 0),
+    item("bf_busy_nodes", ParameterUnit::Flag, 0),
+    item("pack_serial_at_end", ParameterUnit::Flag, 0),
+    item("partition_job_depth", ParameterUnit::Count, 0),
+    item("assoc_limit_stop", ParameterUnit::Flag, 0),
 ];
 
 /// Items of SchedulerParameters that mean nothing where a pass takes no time.
@@ -86,16 +86,16 @@ const WITHOUT_MEANING: [&str; 9] = [
 ];
 
 const PARAMETERS: [Parameter; 10] = [
-    parameter("KillWait", "kill_wait", Unit::Seconds, 0),
-    parameter("PriorityWeightAge", "age_weight", Unit::Count, 0),
-    parameter("PriorityMaxAge", "max_age", Unit::Time, 1),
-    parameter("PriorityWeightJobSize", "size_weight", Unit::Count, 0),
-    parameter("PriorityWeightFairshare", "fairshare_weight", Unit::Count, 0),
-    parameter("PriorityDecayHalfLife", "halflife", Unit::Time, 0),
-    parameter("PriorityWeightPartition", "partition_weight", Unit::Count, 0),
-    parameter("PriorityWeightQOS", "qos_weight", Unit::Count, 0),
-    parameter("PriorityCalcPeriod", "calc_period", Unit::Time, 1),
-    parameter("FairShareDampeningFactor", "dampening", Unit::Count, 1),
+    parameter("KillWait", "kill_wait", ParameterUnit::Seconds, 0),
+    parameter("PriorityWeightAge", "age_weight", ParameterUnit::Count, 0),
+    parameter("PriorityMaxAge", "max_age", ParameterUnit::Time, 1),
+    parameter("PriorityWeightJobSize", "size_weight", ParameterUnit::Count, 0),
+    parameter("PriorityWeightFairshare", "fairshare_weight", ParameterUnit::Count, 0),
+    parameter("PriorityDecayHalfLife", "halflife", ParameterUnit::Time, 0),
+    parameter("PriorityWeightPartition", "partition_weight", ParameterUnit::Count, 0),
+    parameter("PriorityWeightQOS", "qos_weight", ParameterUnit::Count, 0),
+    parameter("PriorityCalcPeriod", "calc_period", ParameterUnit::Time, 1),
+    parameter("FairShareDampeningFactor", "dampening", ParameterUnit::Count, 1),
 ];
 
 /// Flags that set a key of the scheduler: items of PriorityFlags.
@@ -120,7 +120,7 @@ const READ: [&str; 10] = [
 ];
 
 /// What sets the time after which a job may be preempted.
-const EXEMPT: Parameter = parameter("PreemptExemptTime", "preempt_exempt", Unit::Time, 1);
+const EXEMPT: Parameter = parameter("PreemptExemptTime", "preempt_exempt", ParameterUnit::Time, 1);
 
 /// What parameters begin with that change which jobs start at a site.
 const MATTERING: [&str; 14] = [
@@ -179,7 +179,7 @@ impl SlurmConf {
         let lines = lines_of(text, folder)?;
         if lines.is_empty() {
             let why = "there is no parameter such as SchedulerType=sched/backfill".into();
-            return Err(ConfError { place: Place { included: None, line: 1 }, why });
+            return Err(ConfError { place: FileLine { included: None, line: 1 }, why });
         }
         let mut conf = SlurmConf { procs: processors(&lines)?, ..SlurmConf::default() };
         for (at, line) in lines.iter().enumerate() {
@@ -290,20 +290,20 @@ impl SlurmConf {
         let Parameter { name, key, unit, least } = *parameter;
         let wrong = |why: &str| ConfError { place: line.place.clone(), why: format!("{name}={value}: {why}") };
         let number = match unit {
-            Unit::Flag => 1,
-            Unit::Time => slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?,
+            ParameterUnit::Flag => 1,
+            ParameterUnit::Time => slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?,
             _ => value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"))?,
         };
         if number < least.into() {
             return Err(wrong("the simulation has no such value; remove it to use the default"));
         }
         let value = match unit {
-            Unit::Count => number.to_string(),
-            Unit::Flag => "yes".to_string(),
-            Unit::Minutes => print_duration(number * MINUTE),
+            ParameterUnit::Count => number.to_string(),
+            ParameterUnit::Flag => "yes".to_string(),
+            ParameterUnit::Minutes => print_duration(number * MINUTE),
             // Slurm: usage never decays.
-            Unit::Time if number == 0 => "36500d".to_string(),
-            Unit::Seconds | Unit::Time => print_duration(number),
+            ParameterUnit::Time if number == 0 => "36500d".to_string(),
+            ParameterUnit::Seconds | ParameterUnit::Time => print_duration(number),
         };
         self.keys.push((key, value));
         Ok(())
@@ -338,9 +338,12 @@ NodeName=n[1-9] Weight=2
 
     #[test]
     fn the_smallest_numbers_are_those_of_the_scheduler() {
-        for parameter in ITEMS.iter().chain(&PARAMETERS).filter(|parameter| !matches!(parameter.unit, Unit::Flag)) {
+        for parameter in
+            ITEMS.iter().chain(&PARAMETERS).filter(|parameter| !matches!(parameter.unit, ParameterUnit::Flag))
+        {
             let is_valid = |number: i64| {
-                let number = if let Unit::Count = parameter.unit { number.to_string() } else { format!("{number}s") };
+                let number =
+                    if let ParameterUnit::Count = parameter.unit { number.to_string() } else { format!("{number}s") };
                 catalog::parse(&format!("slurm:{}={number}", parameter.key)).is_ok()
             };
             // A halflife of 0 has a meaning of its own.

@@ -35,13 +35,14 @@ use super::rules::Counting;
 use crate::job::{JobId, Submission};
 use crate::machine::{Cluster, Placement};
 use crate::spec::Spec;
-use crate::time::{MINUTE, Seconds, Time};
+use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
-use clock::{BackfillClock, MainClock, rest};
+use clock::{PassTimes, in_whole_minutes, rest};
+use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
-use ranking::Ranking;
+use ranking::PriorityRanking;
 use releases::{Release, Releases};
 use settings::Settings;
 use space::Space;
@@ -66,53 +67,38 @@ pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
 const FIRST_PORTION: usize = 8;
 
-/// Slurm's limits are whole minutes.
-fn in_whole_minutes(estimate: Seconds) -> Seconds {
-    (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
-}
-
 /// The scheduler.
 struct Slurm {
     settings: Settings,
     /// The Unix time of the instant 0.
     unix_start: Time,
-    nodes: Nodes,
+    nodes: PoolState,
     /// None if the queue is in order of arrival.
     priorities: Option<Priorities>,
     /// The waiting jobs in the order of their priorities. Empty without them.
-    ranking: Ranking,
+    ranking: PriorityRanking,
     submissions: ById<Submission>,
-    main: MainClock,
-    backfill: BackfillClock,
-    /// The instant of the last call of `pass`, and whether jobs waited after it.
-    now: Time,
-    is_waiting: bool,
-    /// A job arrived, ended or was cancelled since the last call of `pass`.
-    has_event: bool,
-    /// When a job last arrived, started, ended or was cancelled.
-    last_event: Time,
+    times: PassTimes,
     /// The last main pass stopped at its depth: a pass without limit may start more jobs.
     is_cut_off: bool,
     /// The first instant at which a backfill pass may start a job. `Time::MAX` if only an event can change that.
     revisit: Time,
-    /// The last backfill pass that was not skipped.
-    last_backfill: Option<Time>,
     /// Scratch: the jobs that a pass looks at, in the order of the queue.
     queue: Vec<PendingJob>,
 }
 
 /// The processors and what runs on them.
 #[derive(Clone)]
-struct Nodes {
+struct PoolState {
     releases: Releases,
     /// Memory for the reservations of a pass.
     space: Space,
 }
 
-impl Nodes {
+impl PoolState {
     /// Idle processors, of which reservations are rounded to `resolution` seconds.
-    fn new(procs: u32, resolution: Seconds) -> Nodes {
-        Nodes { releases: Releases::new(procs), space: Space::new(procs, resolution) }
+    fn new(procs: u32, resolution: Seconds) -> PoolState {
+        PoolState { releases: Releases::new(procs), space: Space::new(procs, resolution) }
     }
 }
 
@@ -121,19 +107,13 @@ impl Slurm {
         Slurm {
             unix_start: 0,
             // Made for the machine when the simulation begins.
-            nodes: Nodes::new(0, settings.resolution),
+            nodes: PoolState::new(0, settings.parameters.resolution),
             priorities: settings.weights.clone().map(|weights| Priorities::new(weights, &log.accounts())),
-            ranking: Ranking::default(),
+            ranking: PriorityRanking::default(),
             submissions: ById::default(),
-            main: MainClock::new(settings.main_delay, settings.main_interval),
-            backfill: BackfillClock::new(settings.interval),
-            now: Time::MIN,
-            is_waiting: false,
-            has_event: false,
-            last_event: Time::MIN,
+            times: PassTimes::new(&settings),
             is_cut_off: false,
             revisit: Time::MAX,
-            last_backfill: None,
             queue: Vec::new(),
             settings,
         }
@@ -196,7 +176,7 @@ impl Slurm {
 
     fn start(&mut self, id: JobId, now: Time, starts: &mut Vec<JobId>) {
         starts.push(id);
-        (self.revisit, self.last_event) = (now, now);
+        (self.revisit, self.times.last_event) = (now, now);
         let job = *self.submissions.get(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_start(id, &job, now);
@@ -206,11 +186,11 @@ impl Slurm {
 
     /// Puts the jobs that a backfill pass looks at into `queue`.
     fn list_candidates(&mut self, view: &View<'_>, starts: &[JobId]) {
-        let Settings { depth, depth_per_user, .. } = self.settings;
+        let SlurmParameters { most_tried: depth, most_per_user, .. } = self.settings.parameters;
         let mut portion = depth;
         loop {
             self.line_up(view, starts, portion);
-            if depth_per_user == usize::MAX {
+            if most_per_user == 0 {
                 return;
             }
             let is_all = self.queue.len() < portion;
@@ -218,7 +198,7 @@ impl Slurm {
             self.queue.retain(|job| {
                 let count = per_user.entry(self.submissions.get(job.id).user).or_default();
                 *count += 1;
-                *count <= depth_per_user
+                *count <= most_per_user
             });
             self.queue.truncate(depth);
             if is_all || self.queue.len() == depth {
@@ -240,16 +220,15 @@ impl Slurm {
             self.revisit = view.now;
         }
         self.list_candidates(view, starts);
-        let Nodes { releases, space } = &mut self.nodes;
-        let Settings { window, grouping, .. } = self.settings;
-        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, releases, space);
+        let PoolState { releases, space } = &mut self.nodes;
+        let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, releases, space);
         let mut started = Vec::new();
         pass.start_jobs(&self.queue, |job| started.push(job.id));
         if pass.revisit() < Time::MAX {
             self.revisit = self.revisit.min(pass.revisit() - self.unix_start);
         }
         if self.revisit < Time::MAX {
-            self.revisit = self.revisit.max(view.now + rest(view.now, self.last_event));
+            self.revisit = self.revisit.max(view.now + rest(view.now, self.times.last_event));
         }
         started.into_iter().for_each(|id| self.start(id, view.now, starts));
     }
@@ -264,51 +243,42 @@ impl Slurm {
 impl Policy for Slurm {
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let now = view.now;
-        self.main.count_until(now);
-        self.backfill.count_until(now);
-        self.backfill.set_waiting(!view.waiting.is_empty(), now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
-        if std::mem::take(&mut self.has_event) {
-            self.main.on_event(now);
-            self.last_event = now;
-            self.revisit = now;
-        } else if is_by_predictions && !view.only_arrivals {
+        let has_event = self.times.begin(now, !view.waiting.is_empty());
+        if has_event || is_by_predictions && !view.only_arrivals {
             self.revisit = now;
         }
-        let main = self.main.due(now);
-        let backfills = self.backfill.is_due(now) && self.revisit <= now;
+        let main = self.times.main.due(now);
+        let backfills = self.times.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
             self.nodes.releases.set_ends(view.running, self.unix_start);
         }
         if let Some(is_full) = main {
-            self.main_pass(view, if is_full { usize::MAX } else { self.settings.main_depth }, starts);
-            self.main.on_pass(now);
+            self.main_pass(view, if is_full { usize::MAX } else { self.settings.parameters.depth }, starts);
+            self.times.main.on_pass(now);
         }
-        if self.backfill.is_due(now) && starts.len() < view.waiting.len() {
+        if self.times.backfill.is_due(now) && starts.len() < view.waiting.len() {
             if self.revisit <= now {
                 self.backfill_pass(view, starts);
-                self.last_backfill = Some(now);
+                self.times.last_backfill = Some(now);
             }
-            self.backfill.on_pass(now);
+            self.times.backfill.on_pass(now);
         }
-        self.is_waiting = starts.len() < view.waiting.len();
-        self.backfill.set_waiting(self.is_waiting, now);
-        self.now = now;
+        self.times.end(now, starts.len() < view.waiting.len());
         self.forget(view, starts);
     }
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
-        if self.last_backfill != Some(view.now) || view.waiting.is_empty() {
+        if self.times.last_backfill != Some(view.now) || view.waiting.is_empty() {
             return;
         }
         self.list_candidates(view, &[]);
-        let Nodes { mut releases, mut space } = self.nodes.clone();
+        let PoolState { mut releases, mut space } = self.nodes.clone();
         if self.settings.counting == Counting::Prediction {
             releases.set_ends(view.running, self.unix_start);
         }
-        let Settings { window, grouping, .. } = self.settings;
-        let mut pass = Backfill::new(view.now + self.unix_start, window, grouping, &mut releases, &mut space);
+        let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, &mut releases, &mut space);
         for job in self.queue.iter().take(most) {
             if let JobPlan::Reserved(start) = pass.plan(job) {
                 reserved.push((job.id, start - self.unix_start));
@@ -318,11 +288,11 @@ impl Policy for Slurm {
 
     fn on_begin(&mut self, facts: &Facts) {
         self.unix_start = facts.unix_start;
-        self.nodes = Nodes::new(facts.capacity.procs(), self.settings.resolution);
+        self.nodes = PoolState::new(facts.capacity.procs(), self.settings.parameters.resolution);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.submissions.push(id, *job);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_arrival(job);
@@ -331,7 +301,7 @@ impl Policy for Slurm {
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.nodes.releases.end(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(id, now);
@@ -339,15 +309,16 @@ impl Policy for Slurm {
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.ranking.remove(job.id);
     }
 
     fn wakes_at(&self) -> Option<Time> {
-        let backfill = if self.revisit == Time::MAX { None } else { self.backfill.first_from(self.revisit) };
+        let PassTimes { main, backfill, now, last_event, is_waiting, .. } = &self.times;
+        let backfill = if self.revisit == Time::MAX { None } else { backfill.first_from(self.revisit) };
         let is_needed = self.is_cut_off || self.priorities.is_some();
-        let main = self.main.next(self.now, is_needed, rest(self.now, self.last_event));
+        let main = main.next(*now, is_needed, rest(*now, *last_event));
         // Without a waiting job no pass has an effect.
-        [backfill, main].into_iter().flatten().min().filter(|_| self.is_waiting)
+        [backfill, main].into_iter().flatten().min().filter(|_| *is_waiting)
     }
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{BackfillClock, MainClock, rest};
-use super::in_whole_minutes;
+use super::clock::{PassTimes, in_whole_minutes, rest};
 use super::nodes::{
-    Line, NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmSite, Started,
+    NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmQueue, SlurmSite, Started,
 };
 use super::returning::Returning;
 use super::settings::Settings;
-use super::standing::Standing;
+use super::standing::Standings;
 use crate::job::{JobId, Submission};
 use crate::machine::{Cluster, NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
@@ -31,10 +30,10 @@ pub struct SlurmOnNodes {
     /// By request: a job that asks for this.
     kinds: Vec<Option<SlurmJob>>,
     state: NodesState,
-    line: Line,
+    line: SlurmQueue,
     /// By waiting job: its place in the line.
     line_places: FxHashMap<JobId, u32>,
-    standing: Standing,
+    standing: Standings,
     /// Jobs that have arrived since the last pass.
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
@@ -45,20 +44,11 @@ pub struct SlurmOnNodes {
     stops: Vec<Stop>,
     /// Nodes of jobs that have ended, and until when these are completing.
     completing: VecDeque<(Time, NodeGrant)>,
-    main: MainClock,
-    backfill: BackfillClock,
-    now: Time,
-    is_waiting: bool,
-    /// A job arrived, ended or was cancelled since the last call of `pass`.
-    has_event: bool,
-    /// When a job last arrived, started, ended or was cancelled.
-    last_event: Time,
+    times: PassTimes,
     /// Something has changed since the last backfill pass. Without a change the daemon makes none.
     has_changed: bool,
     /// A main pass without limit may start more jobs: the last one stopped at its depth, or priorities have changed since.
     needs_full: bool,
-    /// When the last backfill pass was.
-    last_backfill: Option<Time>,
     grants: VecDeque<(JobId, NodeGrant)>,
 }
 
@@ -70,29 +60,23 @@ impl SlurmOnNodes {
         if !shapes.has_memory() && !cluster.ignores_memory {
             cluster = Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&cluster) });
         }
-        let site = SlurmSite::new(cluster, settings.on_nodes.clone());
+        let site = SlurmSite::new(cluster, settings.parameters.clone());
         SlurmOnNodes {
             shapes: Arc::clone(shapes),
             unix_start: 0,
             kinds: Vec::new(),
             state: NodesState::new(&site),
-            line: Line::default(),
+            line: SlurmQueue::default(),
             line_places: FxHashMap::default(),
-            standing: Standing::new(&settings, &site, shapes, log),
+            standing: Standings::new(&settings, &site, shapes, log),
             newcomers: Vec::new(),
             refused: Vec::new(),
             returning: Returning::new(settings.requeue_delay),
             stops: Vec::new(),
             completing: VecDeque::new(),
-            main: MainClock::new(settings.main_delay, settings.main_interval),
-            backfill: BackfillClock::new(settings.interval),
-            now: Time::MIN,
-            is_waiting: false,
-            has_event: false,
-            last_event: Time::MIN,
+            times: PassTimes::new(&settings),
             has_changed: false,
             needs_full: false,
-            last_backfill: None,
             grants: VecDeque::new(),
             site,
             settings,
@@ -211,7 +195,7 @@ impl SlurmOnNodes {
             }
             self.grants.push_back((id, started.grant));
             starts.push(id);
-            (self.last_event, self.has_changed) = (now, true);
+            (self.times.last_event, self.has_changed) = (now, true);
         }
         for running in self.state.take_stopped() {
             self.stop(running, now);
@@ -221,7 +205,7 @@ impl SlurmOnNodes {
 
     /// A job has left the system: those that were refused are submitted again, before others.
     fn submit_again(&mut self, now: Time) {
-        self.has_event = true;
+        self.times.has_event = true;
         let again = self.refused.drain(..).map(|(id, job)| (id, Submission { submit: now, ..job }));
         self.newcomers.splice(0..0, again);
     }
@@ -232,7 +216,7 @@ impl SlurmOnNodes {
         self.standing.end(&running, now);
         self.stops.push(Stop { id: JobId(running.id.0 as u32), is_requeued });
         self.completing.push_back((now + self.settings.epilog.max(1), running.grant));
-        (self.last_event, self.has_changed) = (now, true);
+        (self.times.last_event, self.has_changed) = (now, true);
     }
 
     fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
@@ -248,7 +232,7 @@ impl SlurmOnNodes {
     fn complete(&mut self, now: Time) {
         while self.completing.front().is_some_and(|(until, _)| *until <= now) {
             self.completing.pop_front();
-            self.has_event = true;
+            self.times.has_event = true;
         }
     }
 }
@@ -278,42 +262,33 @@ impl Policy for SlurmOnNodes {
         self.rank(now);
         self.line_up(view, nodes);
         self.complete(now);
-        self.main.count_until(now);
-        self.backfill.count_until(now);
-        self.backfill.set_waiting(!view.waiting.is_empty(), now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
-        if std::mem::take(&mut self.has_event) {
-            self.main.on_event(now);
-            (self.last_event, self.has_changed) = (now, true);
-        } else if is_by_predictions && !view.only_arrivals {
-            self.has_changed = true;
-        }
-        let main = self.main.due(now);
-        if is_by_predictions && (main.is_some() || self.backfill.is_due(now)) {
+        let has_event = self.times.begin(now, !view.waiting.is_empty());
+        self.has_changed |= has_event || is_by_predictions && !view.only_arrivals;
+        let main = self.times.main.due(now);
+        if is_by_predictions && (main.is_some() || self.times.backfill.is_due(now)) {
             let ends: FxHashMap<u64, Time> = view.running.iter().map(|job| (job.id.0.into(), job.end)).collect();
             self.state.in_use.set_ends(|id| ends.get(&id).copied());
         }
         if let Some(is_full) = main {
             self.needs_full = self.start_jobs(now, PassKind::Main { is_full }, starts);
-            self.main.on_pass(now);
+            self.times.main.on_pass(now);
         }
-        if self.backfill.is_due(now) && starts.len() < view.waiting.len() {
+        if self.times.backfill.is_due(now) && starts.len() < view.waiting.len() {
             if std::mem::take(&mut self.has_changed) {
                 self.start_jobs(now, PassKind::Backfill, starts);
-                self.last_backfill = Some(now);
+                self.times.last_backfill = Some(now);
             }
-            self.backfill.on_pass(now);
+            self.times.backfill.on_pass(now);
         }
         if !self.stops.is_empty() {
             // It is the end of a run.
-            self.main.on_event(now);
+            self.times.main.on_event(now);
         }
-        if self.site.preempts() && self.state.in_use.has_lost_exemption(self.now, now, &self.site) {
+        if self.site.preempts() && self.state.in_use.has_lost_exemption(self.times.now, now, &self.site) {
             self.needs_full = true;
         }
-        self.is_waiting = starts.len() < view.waiting.len() || !self.stops.is_empty();
-        self.backfill.set_waiting(self.is_waiting, now);
-        self.now = now;
+        self.times.end(now, starts.len() < view.waiting.len() || !self.stops.is_empty());
     }
 
     fn preempts(&self) -> bool {
@@ -339,7 +314,7 @@ impl Policy for SlurmOnNodes {
 
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
-        if self.last_backfill == Some(view.now) && !view.waiting.is_empty() {
+        if self.times.last_backfill == Some(view.now) && !view.waiting.is_empty() {
             let (state, standing) = (self.state.clone(), self.standing.clone());
             let made = self.make(view.now, PassKind::Plan);
             (self.state, self.standing) = (state, standing);
@@ -355,7 +330,7 @@ impl Policy for SlurmOnNodes {
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.has_event = true;
+        self.times.has_event = true;
         self.newcomers.push((id, *job));
     }
 
@@ -382,22 +357,21 @@ impl Policy for SlurmOnNodes {
         if let Some(job) = self.leave_line(job.id) {
             self.standing.withdraw(&job);
         }
-        self.submit_again(self.now);
+        self.submit_again(self.times.now);
     }
 
     fn wakes_at(&self) -> Option<Time> {
-        let rest = rest(self.now, self.last_event);
+        let &PassTimes { ref main, ref backfill, now, last_event, is_waiting, .. } = &self.times;
+        let rest = rest(now, last_event);
         let change = self.standing.next_change();
-        let backfill = if self.has_changed { Some(self.now) } else { change };
-        let backfill = backfill.and_then(|from| self.backfill.first_from(from.max(self.now + rest)));
-        let main = match self.main.next(self.now, self.needs_full, rest) {
-            Some(main) => Some(main),
-            None => change.and_then(|change| self.main.next(change.max(self.now + rest) - 1, true, 0)),
-        };
+        let changed = if self.has_changed { Some(now) } else { change };
+        let backfill = changed.and_then(|from| backfill.first_from(from.max(now + rest)));
+        let later = || change.and_then(|change| main.next(change.max(now + rest) - 1, true, 0));
+        let main = main.next(now, self.needs_full, rest).or_else(later);
         let completing = self.completing.front().map(|(until, _)| *until);
         // Without a waiting job no pass has an effect.
-        let (returning, exempt) = (self.returning.next(), self.state.in_use.next_exemption(self.now, &self.site));
+        let (returning, exempt) = (self.returning.next(), self.state.in_use.next_exemption(now, &self.site));
         let all = [backfill, main, completing, returning, exempt];
-        all.into_iter().flatten().min().filter(|_| self.is_waiting)
+        all.into_iter().flatten().min().filter(|_| is_waiting)
     }
 }

@@ -8,6 +8,7 @@ use std::collections::btree_map::Entry;
 
 use rustc_hash::FxHashMap;
 
+use super::nodes::PriorityWeights;
 use super::shares;
 use crate::job::{JobId, Submission};
 use crate::schedule::Accounts;
@@ -17,11 +18,8 @@ use crate::time::{MINUTE, Seconds, Time};
 /// The weights of the factors, and what the factors depend on.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    age: f64,
-    max_age: f64,
-    size: f64,
-    fair_share: f64,
-    halflife: f64,
+    /// Those on nodes. Here some of them have no meaning.
+    pub of: PriorityWeights,
     by_group: bool,
     /// By the number in the log. Empty: all have equal shares.
     shares: BTreeMap<i64, f64>,
@@ -30,11 +28,7 @@ pub(super) struct Weights {
 impl Weights {
     pub fn of(spec: &Spec) -> Weights {
         Weights {
-            age: spec.whole("age_weight") as f64,
-            max_age: spec.duration("max_age") as f64,
-            size: spec.whole("size_weight") as f64,
-            fair_share: spec.whole("fairshare_weight") as f64,
-            halflife: spec.duration("halflife") as f64,
+            of: PriorityWeights::of(spec),
             by_group: spec.text("shares") == "group",
             shares: shares::of_canonical(spec.text("shares_file")),
         }
@@ -130,7 +124,7 @@ impl Priorities {
             0.0 => 0.0,
             share => libm::exp2(-used / share),
         };
-        self.weights.fair_share * factor
+        self.weights.of.fair_share * factor
     }
 
     pub fn on_arrival(&mut self, job: &Submission) {
@@ -166,7 +160,7 @@ impl Priorities {
     pub fn count_until(&mut self, now: Time) {
         let Some(mut updated) = self.updated else { return };
         let is_due = now - updated >= Self::PERIOD;
-        let growth = libm::exp2(Self::PERIOD as f64 / self.weights.halflife);
+        let growth = libm::exp2(Self::PERIOD as f64 / self.weights.of.half_life as f64);
         // After an update without running jobs the next ones add nothing. There are many of them if a log has a gap of years.
         let mut is_idle = false;
         while now - updated >= Self::PERIOD {
@@ -189,7 +183,7 @@ impl Priorities {
             }
         }
         self.updated = Some(updated);
-        self.changes += u64::from(is_due && self.weights.fair_share > 0.0);
+        self.changes += u64::from(is_due && self.weights.of.fair_share > 0.0);
     }
 
     fn add_recent(&mut self, now: Time) {
@@ -208,23 +202,23 @@ impl Priorities {
     }
 
     /// The same from the parts of the priority.
-    pub fn at(&self, now: Time, parts: &Parts) -> f64 {
+    pub fn at(&self, now: Time, parts: &PriorityParts) -> f64 {
         (self.exactly(now, parts) * 1e6).round()
     }
 
-    fn exactly(&self, now: Time, parts: &Parts) -> f64 {
-        let aged = ((now - parts.submit) as f64 / self.weights.max_age).clamp(0.0, 1.0);
-        self.weights.age * aged + parts.sized + parts.fair
+    fn exactly(&self, now: Time, parts: &PriorityParts) -> f64 {
+        let aged = ((now - parts.submit) as f64 / self.weights.of.max_age as f64).clamp(0.0, 1.0);
+        self.weights.of.age * aged + parts.sized + parts.fair
     }
 
-    pub fn parts(&self, job: &Submission, procs: u32) -> Parts {
+    pub fn parts(&self, job: &Submission, procs: u32) -> PriorityParts {
         let owner = self.weights.owner(job);
-        let sized = self.weights.size * (f64::from(job.procs) / f64::from(procs));
-        Parts { submit: job.submit, owner, sized, fair: self.fair(owner) }
+        let sized = self.weights.of.size * (f64::from(job.procs) / f64::from(procs));
+        PriorityParts { submit: job.submit, owner, sized, fair: self.fair(owner) }
     }
 
     /// Sets the part that depends on usage. That of one owner is computed once after each change.
-    pub fn renew(&mut self, parts: &mut Parts) {
+    pub fn renew(&mut self, parts: &mut PriorityParts) {
         let changes = self.changes;
         parts.fair = match self.fair.get(&parts.owner) {
             Some(&(then, fair)) if then == changes => fair,
@@ -243,16 +237,16 @@ impl Priorities {
 
     /// A bound of how much the priority of a job grows in this time, if its parts stay the same. It is never less than before.
     pub fn largest_rise(&self, seconds: Seconds) -> f64 {
-        let Weights { age, max_age, size, fair_share, .. } = self.weights;
+        let PriorityWeights { age, max_age, size, fair_share, .. } = self.weights.of;
         // The result is rounded, and floating point is not exact.
         let inexact = 2.0 + (age + size + fair_share) * 1e6 * 1e-12;
-        age * (seconds as f64 / max_age) * 1e6 + inexact
+        age * (seconds as f64 / max_age as f64) * 1e6 + inexact
     }
 }
 
 /// What the priority of a job is made of, besides its wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts {
+pub(super) struct PriorityParts {
     submit: Time,
     owner: i32,
     /// What its size adds.

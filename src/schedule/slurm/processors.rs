@@ -6,14 +6,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::bits::Bits;
-use super::runs::Runs;
-
-/// Consecutive processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    pub first: u32,
-    pub length: u32,
-}
+use super::runs::{Run, Runs};
 
 /// The processors that a job runs on or has reserved.
 pub(super) type Share = Arc<[Run]>;

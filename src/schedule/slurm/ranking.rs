@@ -1,6 +1,6 @@
 //! The waiting jobs in the order of their priorities, kept from pass to pass: only the first ones are computed anew.
 
-use super::priority::{Parts, Priorities};
+use super::priority::{Priorities, PriorityParts};
 use crate::job::{JobId, Submission};
 use crate::time::Time;
 
@@ -9,10 +9,10 @@ use crate::time::Time;
 /// While usage stays the same, a priority only grows, and by a bounded amount. So a job that was far behind the first ones is
 /// still behind them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranking {
+pub(super) struct PriorityRanking {
     /// In order of `least`, the largest first, then of id.
     jobs: Vec<PriorityJob>,
-    /// The jobs that have arrived since the last call of [`Ranking::first`].
+    /// The jobs that have arrived since the last call of [`PriorityRanking::first`].
     newcomers: Vec<(JobId, Submission)>,
     /// When the priorities of all jobs were computed, and after how many changes of the parts that depend on usage.
     ranked_at: Time,
@@ -22,12 +22,12 @@ pub(super) struct Ranking {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PriorityJob {
     pub id: JobId,
-    parts: Parts,
+    parts: PriorityParts,
     /// The priority when it was last computed. It has not become less.
     least: f64,
 }
 
-impl Ranking {
+impl PriorityRanking {
     /// All priorities are computed anew if this many more than twice the wanted jobs would have to be.
     const MANY: usize = 64;
 
@@ -116,7 +116,7 @@ mod tests {
             let comma = if keys.is_empty() { "" } else { "," };
             let spec = catalog::parse(&format!("slurm:order=multifactor{comma}{keys}")).unwrap();
             let mut priorities = Priorities::new(Weights::of(&spec), &Accounts::default());
-            let (mut ranking, mut plain) = (Ranking::default(), Vec::<(JobId, Submission)>::new());
+            let (mut ranking, mut plain) = (PriorityRanking::default(), Vec::<(JobId, Submission)>::new());
             let mut running: Vec<JobId> = Vec::new();
             let mut now = 1000;
             for step in 0..1500 {
@@ -158,7 +158,7 @@ mod tests {
         let spec =
             catalog::parse("slurm:order=multifactor,age_weight=1000,size_weight=1000,fairshare_weight=1000").unwrap();
         let mut priorities = Priorities::new(Weights::of(&spec), &Accounts::default());
-        let mut ranking = Ranking::default();
+        let mut ranking = PriorityRanking::default();
         for id in 0..5000u32 {
             let job = Submission { user: id as i32 % 7, ..Submission::new(i64::from(id) * 60, 1 + id % 13, 60) };
             priorities.on_arrival(&job);

@@ -19,7 +19,7 @@ pub(super) struct Release {
 
 /// How the ends of running jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Grouping {
+pub(super) struct EndGrouping {
     /// By how much the groups grow, in seconds; 0 if they double.
     pub growth: Seconds,
     /// How long after its limit a job is expected to end, in seconds.
@@ -168,7 +168,7 @@ impl Releases {
         allowed: &ProcessorSet,
         now: Time,
         until: Time,
-        grouping: Grouping,
+        grouping: EndGrouping,
     ) -> Option<Opening> {
         if self.idle_count >= procs && self.idle.common(allowed) >= procs {
             return Some(Opening { start: now, ended: 0, is_guess: false });
@@ -296,7 +296,7 @@ mod tests {
         procs: u32,
         allowed: &ProcessorSet,
         now: Time,
-        grouping: Grouping,
+        grouping: EndGrouping,
     ) -> Option<(Time, usize)> {
         let (mut idle, jobs) = (releases.idle.clone(), &releases.jobs);
         if idle.common(allowed) >= procs {
@@ -360,7 +360,7 @@ mod tests {
                     }
                 }
                 let growth = [0, 0, 1, 7, 30, 600][rng.random_range(0..6)];
-                let grouping = Grouping { growth, kill_wait: rng.random_range(0..50) };
+                let grouping = EndGrouping { growth, kill_wait: rng.random_range(0..50) };
                 let (wanted, now) = (rng.random_range(1..=procs), rng.random_range(0..=span / 4));
                 let until = if rng.random_bool(0.2) { rng.random_range(0..span) } else { Time::MAX };
                 let mut idle_then = releases.idle.clone();

@@ -1,6 +1,11 @@
 //! Processors as a list of runs: for machines of millions of processors, where bits would take too much memory.
 
-use super::processors::Run;
+/// Consecutive processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub first: u32,
+    pub length: u32,
+}
 
 /// A set of processors as its longest runs, in order of their numbers.
 #[derive(Debug, PartialEq, Eq, Default)]

@@ -1,29 +1,15 @@
 //! The keys of `slurm`. They are named as Slurm names them.
 
 use super::conf::SlurmConf;
-use super::nodes::{PriorityWeights, SlurmParameters, TresWeights};
+use super::nodes::{SlurmParameters, TresWeights};
 use super::priority::Weights;
-use super::releases::Grouping;
 use super::shares;
 use crate::schedule::rules::Counting;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
-const fn duration(name: &'static str, least: Seconds, default: &'static str, about: &'static str) -> Key {
-    Key { name, kind: Kind::Duration { least }, default, about }
-}
-
-const fn whole(name: &'static str, least: i64, default: &'static str, about: &'static str) -> Key {
-    Key { name, kind: Kind::Whole { least }, default, about }
-}
-
 const fn weight(name: &'static str, about: &'static str) -> Key {
-    Key { name, kind: Kind::Whole { least: 0 }, default: "0", about }
-}
-
-/// The first of the words is the default.
-const fn choice(name: &'static str, words: &'static [&'static str], about: &'static str) -> Key {
-    Key { name, kind: Kind::Choice(words), default: words[0], about }
+    Key::whole(name, 0, "0", about)
 }
 
 pub const FORM: Form = Form {
@@ -39,65 +25,79 @@ pub const FORM: Form = Form {
             default: "",
             about: "a slurm.conf: what it says is the default of the other keys",
         },
-        duration("bf_interval", 1, "30s", "the time from one backfill pass to the next"),
-        duration("bf_resolution", 1, "1m", "times of reservations are rounded down to multiples of this"),
-        duration("bf_window", 1, "1d", "jobs that would start later than this have no reservation"),
-        duration("bf_window_linear", 0, "0s", "by how much groups of ends of running jobs grow; 0: they double"),
-        whole("bf_max_job_test", 1, "500", "how many jobs a backfill pass looks at"),
-        whole("bf_max_job_user", 0, "0", "how many jobs of one user a backfill pass looks at; 0: no limit"),
-        whole("default_queue_depth", 1, "100", "how many jobs a main pass looks at"),
-        duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
-        duration("sched_interval", 1, "1m", "the time from one main pass without a limit of its depth to the next"),
-        duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
-        whole(
+        Key::duration("bf_interval", 1, "30s", "the time from one backfill pass to the next"),
+        Key::duration("bf_resolution", 1, "1m", "times of reservations are rounded down to multiples of this"),
+        Key::duration("bf_window", 1, "1d", "jobs that would start later than this have no reservation"),
+        Key::duration("bf_window_linear", 0, "0s", "by how much groups of ends of running jobs grow; 0: they double"),
+        Key::whole("bf_max_job_test", 1, "500", "how many jobs a backfill pass looks at"),
+        Key::whole("bf_max_job_user", 0, "0", "how many jobs of one user a backfill pass looks at; 0: no limit"),
+        Key::whole("default_queue_depth", 1, "100", "how many jobs a main pass looks at"),
+        Key::duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next"),
+        Key::duration(
+            "sched_interval",
+            1,
+            "1m",
+            "the time from one main pass without a limit of its depth to the next",
+        ),
+        Key::duration("kill_wait", 0, "30s", "how long after its limit a job is expected to end"),
+        Key::whole(
             "bf_max_job_part",
             0,
             "0",
             "how many jobs of one partition a backfill pass looks at; 0: no limit; only on nodes",
         ),
-        whole("bf_max_job_start", 0, "0", "how many jobs a backfill pass starts; 0: no limit; only on nodes"),
-        whole("bf_job_part_count_reserve", 0, "0", "how many reservations a partition has; 0: no limit; only on nodes"),
-        duration(
+        Key::whole("bf_max_job_start", 0, "0", "how many jobs a backfill pass starts; 0: no limit; only on nodes"),
+        Key::whole(
+            "bf_job_part_count_reserve",
+            0,
+            "0",
+            "how many reservations a partition has; 0: no limit; only on nodes",
+        ),
+        Key::duration(
             "bf_min_age_reserve",
             0,
             "0s",
             "younger jobs hold no nodes: they start now or are passed over; only on nodes",
         ),
-        choice("bf_one_resv_per_job", &["no", "yes"], "a job of several partitions has one reservation; only on nodes"),
-        choice("bf_busy_nodes", &["no", "yes"], "reservations prefer nodes that have a job; only on nodes"),
-        choice("pack_serial_at_end", &["no", "yes"], "jobs of one CPU take the last nodes first; only on nodes"),
-        choice("cr_lln", &["no", "yes"], "the least loaded nodes come first in all partitions; only on nodes"),
-        whole(
+        Key::choice(
+            "bf_one_resv_per_job",
+            &["no", "yes"],
+            "a job of several partitions has one reservation; only on nodes",
+        ),
+        Key::choice("bf_busy_nodes", &["no", "yes"], "reservations prefer nodes that have a job; only on nodes"),
+        Key::choice("pack_serial_at_end", &["no", "yes"], "jobs of one CPU take the last nodes first; only on nodes"),
+        Key::choice("cr_lln", &["no", "yes"], "the least loaded nodes come first in all partitions; only on nodes"),
+        Key::whole(
             "partition_job_depth",
             0,
             "0",
             "how many jobs of one partition a main pass looks at; 0: no limit; only on nodes",
         ),
-        choice("assoc_limit_stop", &["no", "yes"], "a job over a limit blocks its partition; only on nodes"),
-        duration("epilog", 0, "0s", "how long the nodes of a job that has ended take no other; only on nodes"),
-        choice(
+        Key::choice("assoc_limit_stop", &["no", "yes"], "a job over a limit blocks its partition; only on nodes"),
+        Key::duration("epilog", 0, "0s", "how long the nodes of a job that has ended take no other; only on nodes"),
+        Key::choice(
             "preempt",
             &["off", "requeue", "cancel"],
             "what becomes of running jobs that make way for jobs of partitions with a higher PriorityTier; not checked beside a real Slurm; only on nodes",
         ),
-        duration("preempt_exempt", 0, "0s", "how long a job runs before it may be preempted; only on nodes"),
-        duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes"),
-        choice(
+        Key::duration("preempt_exempt", 0, "0s", "how long a job runs before it may be preempted; only on nodes"),
+        Key::duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes"),
+        Key::choice(
             "running",
             &["estimate", "prediction"],
             "what ends and lengths of jobs are computed from; with estimate the predictor has no effect",
         ),
-        choice(
+        Key::choice(
             "order",
             &["fcfs", "multifactor"],
             "the order of the queue: arrival, or the priorities of the next keys",
         ),
         weight("age_weight", "the weight of the wait in a job's priority"),
-        duration("max_age", 1, "7d", "a wait of this length has the full weight"),
+        Key::duration("max_age", 1, "7d", "a wait of this length has the full weight"),
         weight("size_weight", "the weight of the processors in a job's priority"),
         weight("fairshare_weight", "the weight of fair share in a job's priority"),
-        duration("halflife", 1, "7d", "past usage counts half after this time"),
-        choice("shares", &["user", "group"], "whether users or groups have shares of the machine"),
+        Key::duration("halflife", 1, "7d", "past usage counts half after this time"),
+        Key::choice("shares", &["user", "group"], "whether users or groups have shares of the machine"),
         Key {
             name: "shares_file",
             kind: Kind::Text {
@@ -109,15 +109,20 @@ pub const FORM: Form = Form {
         },
         weight("partition_weight", "the weight of a partition's PriorityJobFactor in a job's priority; only on nodes"),
         weight("qos_weight", "the weight of the quality of service in a job's priority; only on nodes"),
-        duration("calc_period", 1, "5m", "the time from one recalculation of priorities to the next; only on nodes"),
-        choice(
+        Key::duration(
+            "calc_period",
+            1,
+            "5m",
+            "the time from one recalculation of priorities to the next; only on nodes",
+        ),
+        Key::choice(
             "fairshare",
             &["tree", "classic"],
             "how use becomes fair share: Fair Tree, or 2^(-usage / share); only on nodes",
         ),
-        whole("dampening", 1, "1", "what usage / share of the classic fair share is divided by; only on nodes"),
-        choice("favor_small", &["no", "yes"], "whether small jobs have the weight of the size; only on nodes"),
-        choice(
+        Key::whole("dampening", 1, "1", "what usage / share of the classic fair share is divided by; only on nodes"),
+        Key::choice("favor_small", &["no", "yes"], "whether small jobs have the weight of the size; only on nodes"),
+        Key::choice(
             "small_relative_to_time",
             &["no", "yes"],
             "whether the size is CPUs divided by the minutes of the limit; only on nodes",
@@ -131,8 +136,8 @@ pub const FORM: Form = Form {
             default: "",
             about: "weights of what a job asks for in its priority; only on nodes",
         },
-        choice("normal_tres", &["yes", "no"], "whether these are of parts of the partition; only on nodes"),
-        choice(
+        Key::choice("normal_tres", &["yes", "no"], "whether these are of parts of the partition; only on nodes"),
+        Key::choice(
             "enforce_limits",
             &["yes", "no"],
             "whether limits of accounts and qualities of service hold; only on nodes",
@@ -144,15 +149,6 @@ pub const FORM: Form = Form {
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub interval: Seconds,
-    pub resolution: Seconds,
-    pub window: Seconds,
-    pub grouping: Grouping,
-    /// How many jobs a backfill pass looks at.
-    pub depth: usize,
-    /// How many jobs of one user a backfill pass looks at.
-    pub depth_per_user: usize,
-    /// How many jobs a main pass looks at.
-    pub main_depth: usize,
     pub main_delay: Seconds,
     pub main_interval: Seconds,
     pub counting: Counting,
@@ -162,28 +158,16 @@ pub(super) struct Settings {
     pub requeue_delay: Seconds,
     /// Whether limits hold, on nodes.
     pub enforces_limits: bool,
-    /// The priorities on nodes. None if the queue is in order of arrival.
-    pub priorities: Option<PriorityWeights>,
-    /// What decides only on a machine of nodes.
-    pub on_nodes: SlurmParameters,
+    /// What decides in a pass.
+    pub parameters: SlurmParameters,
     /// None if the queue is in order of arrival.
     pub weights: Option<Weights>,
 }
 
 impl Settings {
     pub fn of(spec: &Spec) -> Settings {
-        let count = |key: &str| usize::try_from(spec.whole(key)).unwrap_or(usize::MAX);
         Settings {
             interval: spec.duration("bf_interval"),
-            resolution: spec.duration("bf_resolution"),
-            window: spec.duration("bf_window"),
-            grouping: Grouping { growth: spec.duration("bf_window_linear"), kill_wait: spec.duration("kill_wait") },
-            depth: count("bf_max_job_test"),
-            depth_per_user: match count("bf_max_job_user") {
-                0 => usize::MAX,
-                most => most,
-            },
-            main_depth: count("default_queue_depth"),
             main_delay: spec.duration("batch_sched_delay"),
             main_interval: spec.duration("sched_interval"),
             counting: match spec.text("running") {
@@ -193,8 +177,7 @@ impl Settings {
             epilog: spec.duration("epilog"),
             requeue_delay: spec.duration("requeue_delay"),
             enforces_limits: spec.text("enforce_limits") == "yes",
-            priorities: (spec.text("order") == "multifactor").then(|| PriorityWeights::of(spec)),
-            on_nodes: SlurmParameters::of(spec),
+            parameters: SlurmParameters::of(spec),
             weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),
         }
     }

@@ -1,7 +1,7 @@
 //! The processors that no reservation has taken, over time.
 
-use super::processors::{ProcessorSet, Run};
-use super::runs::Runs;
+use super::processors::ProcessorSet;
+use super::runs::{Run, Runs};
 use crate::time::{Seconds, Time};
 
 /// A stretch of time in which the same processors are free of reservations. Running jobs are not looked at here.

@@ -20,7 +20,7 @@ fn billing_of(partition: &Partition) -> Billing {
 
 /// Of all owners.
 #[derive(Clone)]
-pub struct Standing {
+pub struct Standings {
     shapes: Arc<Shapes>,
     owners: Owners,
     /// By user in the simulated jobs: the name.
@@ -43,12 +43,12 @@ pub struct Standing {
     started_jobs: FxHashMap<u64, SlurmJob>,
 }
 
-impl Standing {
+impl Standings {
     /// For the jobs of a log.
-    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standing {
-        let accounts = log.accounts();
+    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standings {
+        let (accounts, weights) = (log.accounts(), settings.weights.as_ref().map(|weights| &weights.of));
         let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
-        let mut standing = Standing {
+        let mut standing = Standings {
             shapes: Arc::clone(shapes),
             owners: Owners::new(&site.cluster.associations),
             users: users.collect(),
@@ -57,7 +57,7 @@ impl Standing {
             limits: None,
             none: NoLimits,
             next: None,
-            period: settings.priorities.as_ref().map_or(5 * MINUTE, |weights| weights.period),
+            period: weights.map_or(5 * MINUTE, |weights| weights.period),
             changed: None,
             billing: site.cluster.partitions.iter().map(billing_of).collect(),
             started_jobs: FxHashMap::default(),
@@ -68,13 +68,13 @@ impl Standing {
         }
         if settings.enforces_limits {
             let mut limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
-            if let Some(weights) = &settings.priorities {
+            if let Some(weights) = weights {
                 limits.set_decay(weights.decay());
             }
             standing.limits = Some(limits).filter(|limits| !limits.is_empty());
         }
-        let weights = settings.priorities.clone();
-        standing.priorities = weights.map(|weights| SitePriorities::new(weights, site, standing.owners.clone()));
+        standing.priorities =
+            weights.map(|weights| SitePriorities::new(weights.clone(), site, standing.owners.clone()));
         standing
     }
 

@@ -8,7 +8,7 @@ use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
 use crate::trace::requests::{REQUEST_FIELDS, set_field};
-use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, count};
+use crate::trace::rows::{Bad, Collector, JobInRow, TableColumns, count};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "csv",
@@ -130,7 +130,7 @@ struct CsvRow {
     text: Vec<u8>,
     /// The places of these delimiters.
     ends: Vec<usize>,
-    place: Place,
+    place: QuotePlace,
     /// The line of the last quote that opened a value.
     opened: u64,
     /// A quote that was opened lines before is closed by one after which the value goes on.
@@ -139,7 +139,7 @@ struct CsvRow {
 
 /// Where a byte of a table is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum QuotePlace {
     #[default]
     Beginning,
     Plain,
@@ -151,7 +151,7 @@ enum Place {
 impl CsvRow {
     /// Whether a quote was opened and not closed.
     fn is_open(&self) -> bool {
-        self.place == Place::Quoted
+        self.place == QuotePlace::Quoted
     }
 
     /// A row without values, in the memory of this one.
@@ -171,29 +171,29 @@ impl CsvRow {
         }
         for &byte in line {
             self.place = match (self.place, byte) {
-                (Place::Beginning, b'"') => {
+                (QuotePlace::Beginning, b'"') => {
                     self.opened = number;
-                    Place::Quoted
+                    QuotePlace::Quoted
                 }
-                (Place::Quoted, b'"') => Place::Closed,
-                (Place::Quoted, _) | (Place::Closed, b'"') => {
+                (QuotePlace::Quoted, b'"') => QuotePlace::Closed,
+                (QuotePlace::Quoted, _) | (QuotePlace::Closed, b'"') => {
                     self.text.push(byte);
-                    Place::Quoted
+                    QuotePlace::Quoted
                 }
                 (_, byte) if byte == delimiter => {
                     self.ends.push(self.text.len());
                     self.text.push(byte);
-                    Place::Beginning
+                    QuotePlace::Beginning
                 }
                 (place, _) => {
-                    self.is_closed_inside |= place == Place::Closed && number > self.opened;
+                    self.is_closed_inside |= place == QuotePlace::Closed && number > self.opened;
                     self.text.push(byte);
-                    Place::Plain
+                    QuotePlace::Plain
                 }
             };
         }
         if !self.is_open() {
-            self.place = Place::Beginning;
+            self.place = QuotePlace::Beginning;
         }
     }
 }
@@ -225,7 +225,7 @@ fn job<'a>(
     let end = time(END, end)?;
     let status = if state_column.is_some() { self::status(state_column, status, state) } else { Some(-1) };
     let procs = count(procs, "procs")?.unwrap_or(-1);
-    let job = JobRow {
+    let job = JobInRow {
         id,
         submit,
         start,
@@ -240,7 +240,7 @@ fn job<'a>(
         state,
         is_unknown_state: status.is_none(),
         request: request(columns, values, procs, collector)?,
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     read_conditions(columns, values, collector)?;
     collector.job(row, &job)

@@ -8,7 +8,7 @@ use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
 use crate::trace::requests::{REQUEST_FIELDS, SBATCH_NAMES, SbatchAsked};
-use crate::trace::rows::{Bad, Collector, JobRow, Unit};
+use crate::trace::rows::{Bad, Collector, JobInRow, Unit};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "events",
@@ -104,8 +104,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         _ => i64::from(request.cpus),
     };
     if procs == 0 {
-        collector.drop_row(|report| &mut report.without_gpus);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.without_gpus);
     }
     let [.., partition, qos, account, _] = fields;
     let limits = &collector.options.reading.partition_limits;
@@ -122,7 +121,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         set_condition(&mut conditions, field, value, wrong, |_| Err(wrong("has a value that is not read")))?;
     }
     collector.conditions.of_row = (conditions != WrittenConditions::default()).then_some(conditions);
-    let job = JobRow {
+    let job = JobInRow {
         id,
         submit,
         // There are no starts.
@@ -136,7 +135,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         // As a job of sacct with the state TIMEOUT.
         status: if is_killed { 0 } else { -1 },
         request: collector.requests.of_request(request),
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

@@ -3,7 +3,7 @@
 use super::FormatEntry;
 use crate::time::{FOREVER, Seconds};
 use crate::trace::error::FaultKind;
-use crate::trace::rows::{Bad, Collector, JobRow, Unit, count, leading_number, unix_time};
+use crate::trace::rows::{Bad, Collector, JobInRow, Unit, count, leading_number, unix_time};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "lsf",
@@ -77,8 +77,7 @@ fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<
         return Err(Bad { kind: FaultKind::NotARow { expected: "\"JOB_FINISH\" \"version\" ..." }, at: line });
     }
     if !line.starts_with(b"\"JOB_FINISH\"") {
-        collector.drop_row(|report| &mut report.other_events);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.other_events);
     }
     let fields = &split(line)?;
     let field = |at: usize| {
@@ -110,7 +109,7 @@ fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<
     }
     let end = field(2)?;
     let submit = field(7)?;
-    let job = JobRow {
+    let job = JobInRow {
         id: field(3)?,
         task: fields.get(after_hosts + ARRAY_INDEX).copied().unwrap_or(b""),
         submit: unix_time(submit, "submitTime")?.ok_or(Bad::missing(submit, "submitTime"))?,
@@ -133,7 +132,7 @@ fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<
             b"32" => b"EXIT",
             _ => b"other status",
         },
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

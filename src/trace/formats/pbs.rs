@@ -4,7 +4,7 @@ use super::FormatEntry;
 use crate::trace::error::FaultKind;
 use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
-    Bad, Collector, EstimateField, JobRow, LogReading, Unit, duration, leading_number, unix_time,
+    Bad, Collector, EstimateField, JobInRow, LogReading, Unit, duration, leading_number, unix_time,
 };
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -76,13 +76,11 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         return Err(Bad { kind: FaultKind::NotARow { expected: "MM/DD/YYYY HH:MM:SS;E;ID;key=value ..." }, at: line });
     };
     if event != b"E" {
-        collector.drop_row(|report| &mut report.other_events);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.other_events);
     }
     // The end of an array is not the end of a job: its subjobs, `123[4]`, have rows of their own.
     if memchr::memmem::find(id, b"[]").is_some() {
-        collector.drop_row(|report| &mut report.array_parents);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.array_parents);
     }
     let [
         user,
@@ -114,8 +112,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         }
         Unit::Gpus => {
             if all_gpus <= 0 {
-                collector.drop_row(|report| &mut report.without_gpus);
-                return Ok(());
+                return collector.drop_row(|report| &mut report.without_gpus);
             }
             (all_gpus, all_gpus)
         }
@@ -139,7 +136,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         gpus: all_gpus as u32,
     };
     let is_completed = exit_status == b"0";
-    let job = JobRow {
+    let job = JobInRow {
         id,
         submit: time(ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
         eligible: time(etime, "etime")?,
@@ -154,7 +151,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         status: i32::from(is_completed),
         state: if is_completed { b"exit status 0" } else { b"other exit status" },
         request: asked.number(&mut collector.requests)?,
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

@@ -9,7 +9,7 @@ use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
 use crate::trace::requests::{SlurmAsked, exclusive_in, nice_in};
 use crate::trace::rows::{
-    Bad, Collector, JobRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
+    Bad, Collector, JobInRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
 };
 
@@ -151,24 +151,21 @@ fn row<'r>(
     let [.., alloc_cpus, cpus, req_cpus, node_count, req_nodes, alloc_tres, req_tres, req_gres] = fields;
     let has = |byte: u8| memchr::memchr(byte, job_id).or_else(|| memchr::memchr(byte, raw_id)).is_some();
     if has(b'.') {
-        collector.drop_row(|report| &mut report.steps);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.steps);
     }
     if has(b'[') {
         // Tasks that never started; the range may have the limit of the array: `123_[4-9%2]`.
         if let Some((array, limit)) = array_of(job_id).zip(array_limit_in(job_id)) {
             collector.conditions.limit(array, limit);
         }
-        collector.drop_row(|report| &mut report.array_ranges);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.array_ranges);
     }
     let id = if raw_id.is_empty() { job_id } else { raw_id };
     if !id.first().is_some_and(u8::is_ascii_digit) {
         return Err(Bad::value(id, if raw_id.is_empty() { "JobID" } else { "JobIDRaw" }, "is not a job number"));
     }
     if !collector.is_own_cluster(cluster) {
-        collector.drop_row(|report| &mut report.other_clusters);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.other_clusters);
     }
 
     let (start, end) = (iso_time(start, "Start")?, iso_time(end, "End")?);
@@ -176,8 +173,7 @@ fn row<'r>(
     let state = state.split(|byte| matches!(byte, b' ' | b'+')).next().unwrap_or(state);
     let meaning = State::of(state);
     if meaning == State::NotEnded || (meaning == State::Again && (start.is_none() || end.is_none())) {
-        collector.drop_row(|report| &mut report.not_ended);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.not_ended);
     }
     // Slurm fills in a start, processors and even AllocTRES for jobs that never started.
     let placed = match nodes {
@@ -200,8 +196,7 @@ fn row<'r>(
             let requested = gpus_of_tres(req_tres).or_else(|| Some(gpus_of_gres(req_gres)? * nodes));
             let gpus = (gpus_of_tres(alloc_tres).unwrap_or(-1), requested.unwrap_or(-1));
             if gpus.0 <= 0 && gpus.1 <= 0 {
-                collector.drop_row(|report| &mut report.without_gpus);
-                return Ok(());
+                return collector.drop_row(|report| &mut report.without_gpus);
             }
             gpus
         }
@@ -233,7 +228,7 @@ fn row<'r>(
         // The limit can be changed later; that of the first row counts.
         collector.conditions.limit(array, limit);
     }
-    let job = JobRow {
+    let job = JobInRow {
         id,
         array,
         submit: iso_time(submit, "Submit")?.ok_or(Bad::missing(submit, "Submit"))?,
@@ -249,7 +244,7 @@ fn row<'r>(
         state,
         is_unknown_state: meaning == State::Unknown,
         request: asked.number(&mut collector.requests)?,
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

@@ -4,7 +4,7 @@ use super::FormatEntry;
 use crate::time::{FOREVER, Seconds, Time};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
-use crate::trace::rows::{Bad, Collector, JobRow, count, duration, unix_time};
+use crate::trace::rows::{Bad, Collector, JobInRow, count, duration, unix_time};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "sge",
@@ -53,13 +53,12 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     // A task of a parallel job is not a job. The field follows the category and the waits for input and output.
     let task = category[category_end(category)..].split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
     if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") {
-        collector.drop_row(|report| &mut report.steps);
-        return Ok(());
+        return collector.drop_row(|report| &mut report.steps);
     }
     let [queue, _, group, owner, name, number, _, _, submit, start, end, failed, exit_status, wallclock, ..] = fields;
     let slots = count(fields[34], "slots")?.unwrap_or(-1);
     let completed = failed == b"0" && exit_status == b"0";
-    let job = JobRow {
+    let job = JobInRow {
         id: number,
         task: fields[35],
         submit: time(submit, "submission_time")?.ok_or(Bad::missing(submit, "submission_time"))?,
@@ -72,7 +71,7 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
         names: [owner, group, name, queue, b""],
         status: i32::from(completed),
         state: if completed { b"exit status 0" } else { b"failed or other exit status" },
-        ..JobRow::default()
+        ..JobInRow::default()
     };
     collector.job(line, &job)
 }

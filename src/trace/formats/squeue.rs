@@ -6,7 +6,7 @@ use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState};
 use crate::trace::requests::SlurmAsked;
-use crate::trace::rows::{Bad, Collector, JobRow, TableColumns, Unit, count, first_line, iso_time, read_table};
+use crate::trace::rows::{Bad, Collector, JobInRow, TableColumns, Unit, count, first_line, iso_time, read_table};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "squeue",
@@ -124,7 +124,7 @@ fn row<'r>(fields: [&'r [u8]; COUNT], unit: Unit, collector: &mut Collector<'_>)
         // `%R` has the reason in parentheses.
         reason: reason.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")")).unwrap_or(reason),
         on_hold: false,
-        job: JobRow {
+        job: JobInRow {
             submit: iso_time(submit, "SUBMIT_TIME")?.ok_or(Bad::missing(submit, "SUBMIT_TIME"))?,
             eligible: iso_time(eligible, "ELIGIBLE_TIME")?,
             start: iso_time(start, "START_TIME")?,
@@ -133,7 +133,7 @@ fn row<'r>(fields: [&'r [u8]; COUNT], unit: Unit, collector: &mut Collector<'_>)
             estimate: duration(limit, "TIME_LIMIT")?,
             names: [user, account, name, qos, partition],
             state,
-            ..JobRow::default()
+            ..JobInRow::default()
         },
     };
     collector.present_job(&row);

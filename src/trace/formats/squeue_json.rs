@@ -19,7 +19,7 @@ use crate::trace::error::TraceError;
 use crate::trace::lines::{RawLines, shorten};
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState, SlurmTasks};
 use crate::trace::requests::SlurmAsked;
-use crate::trace::rows::{Collector, JobRow, Unit, first_line, leading_number};
+use crate::trace::rows::{Collector, JobInRow, Unit, first_line, leading_number};
 use crate::trace::source::BUFFER;
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -39,7 +39,7 @@ fn read(raw: &mut RawLines, collector: &mut Collector<'_>) -> Result<(), TraceEr
         true => QueueFile { jobs: Some(parse(raw)?), ..QueueFile::default() },
         false => parse(raw)?,
     };
-    for time in [&file.last_update, &file.last_backfill].into_iter().filter_map(Number::time) {
+    for time in [&file.last_update, &file.last_backfill].into_iter().filter_map(JsonNumber::time) {
         collector.present.saw(time);
     }
     let failed =
@@ -83,59 +83,59 @@ fn parse<T: DeserializeOwned>(raw: &mut RawLines) -> Result<T, TraceError> {
 struct QueueFile {
     jobs: Option<Vec<JsonJob>>,
     #[serde(default)]
-    last_update: Number,
+    last_update: JsonNumber,
     #[serde(default)]
-    last_backfill: Number,
+    last_backfill: JsonNumber,
     errors: Option<Vec<SlurmError>>,
 }
 
 #[derive(Deserialize)]
 struct SlurmError {
-    description: Option<Text>,
-    error: Option<Text>,
+    description: Option<JsonText>,
+    error: Option<JsonText>,
 }
 
 /// The keys of a job that are used.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct JsonJob {
-    job_id: Number,
-    array_job_id: Number,
-    array_task_id: Number,
-    array_task_string: Option<Text>,
-    het_job_id: Number,
-    het_job_offset: Number,
-    job_state: Words,
-    state_reason: Option<Text>,
-    state_description: Option<Text>,
+    job_id: JsonNumber,
+    array_job_id: JsonNumber,
+    array_task_id: JsonNumber,
+    array_task_string: Option<JsonText>,
+    het_job_id: JsonNumber,
+    het_job_offset: JsonNumber,
+    job_state: JsonWords,
+    state_reason: Option<JsonText>,
+    state_description: Option<JsonText>,
     hold: Option<bool>,
-    priority: Number,
-    submit_time: Number,
-    eligible_time: Number,
-    start_time: Number,
-    suspend_time: Number,
-    last_sched_evaluation: Number,
-    cpus: Number,
-    node_count: Number,
+    priority: JsonNumber,
+    submit_time: JsonNumber,
+    eligible_time: JsonNumber,
+    start_time: JsonNumber,
+    suspend_time: JsonNumber,
+    last_sched_evaluation: JsonNumber,
+    cpus: JsonNumber,
+    node_count: JsonNumber,
     /// The list of its nodes.
-    nodes: Option<Text>,
+    nodes: Option<JsonText>,
     /// In MB.
-    memory_per_cpu: Number,
-    memory_per_node: Number,
-    tres_per_node: Option<Text>,
-    features: Option<Text>,
+    memory_per_cpu: JsonNumber,
+    memory_per_node: JsonNumber,
+    tres_per_node: Option<JsonText>,
+    features: Option<JsonText>,
     exclusive: Value,
-    nice: Number,
-    tres_req_str: Option<Text>,
-    tres_alloc_str: Option<Text>,
+    nice: JsonNumber,
+    tres_req_str: Option<JsonText>,
+    tres_alloc_str: Option<JsonText>,
     /// In minutes.
-    time_limit: Number,
-    user_name: Option<Text>,
-    user_id: Number,
-    account: Option<Text>,
-    qos: Option<Text>,
-    partition: Option<Text>,
-    name: Option<Text>,
+    time_limit: JsonNumber,
+    user_name: Option<JsonText>,
+    user_id: JsonNumber,
+    account: Option<JsonText>,
+    qos: Option<JsonText>,
+    partition: Option<JsonText>,
+    name: Option<JsonText>,
 }
 
 impl JsonJob {
@@ -168,7 +168,7 @@ impl JsonJob {
             Unit::Gpus => tres(gpus_of_tres),
         };
         // These lie in the past for every job.
-        for time in [&self.suspend_time, &self.last_sched_evaluation].into_iter().filter_map(Number::time) {
+        for time in [&self.suspend_time, &self.last_sched_evaluation].into_iter().filter_map(JsonNumber::time) {
             collector.present.saw(time);
         }
         let user_id = self.user_id.get().map(|id| id.to_string()).unwrap_or_default();
@@ -184,7 +184,7 @@ impl JsonJob {
             reason: if reason.is_empty() { text(&self.state_reason) } else { reason },
             // A priority of 0 is how Slurm holds a job.
             on_hold: self.hold == Some(true) || self.priority.get() == Some(0),
-            job: JobRow {
+            job: JobInRow {
                 submit: self.submit_time.time().ok_or_else(|| missing("submit_time"))?,
                 eligible: self.eligible_time.time(),
                 start: self.start_time.time(),
@@ -198,7 +198,7 @@ impl JsonJob {
                     text(&self.partition),
                 ],
                 state: state_text.as_bytes(),
-                ..JobRow::default()
+                ..JobInRow::default()
             },
         });
         Ok(())
@@ -208,7 +208,7 @@ impl JsonJob {
 impl JsonJob {
     /// What the job asks for. None if it does not say more than CPUs.
     fn request(&self) -> Option<Request> {
-        let count = |number: &Number| number.positive().map(|count| count.to_string()).unwrap_or_default();
+        let count = |number: &JsonNumber| number.positive().map(|count| count.to_string()).unwrap_or_default();
         let (cpus, nodes) = (count(&self.cpus), count(&self.node_count));
         let memory = match (self.memory_per_cpu.positive(), self.memory_per_node.positive()) {
             (Some(memory), _) => format!("{memory}Mc"),
@@ -243,25 +243,25 @@ fn cpus_of_tres(list: &[u8]) -> Option<i64> {
 }
 
 /// The bytes of a text; empty if there is none.
-fn text(text: &Option<Text>) -> &[u8] {
+fn text(text: &Option<JsonText>) -> &[u8] {
     text.as_ref().map_or(b"", |text| &text.0)
 }
 
 /// A text of any bytes: job names need not be UTF-8.
-struct Text(Vec<u8>);
+struct JsonText(Vec<u8>);
 
-impl<'de> Deserialize<'de> for Text {
+impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         struct AnyBytes;
         impl Visitor<'_> for AnyBytes {
-            type Value = Text;
+            type Value = JsonText;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")
             }
 
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Text, E> {
-                Ok(Text(bytes.to_vec()))
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<JsonText, E> {
+                Ok(JsonText(bytes.to_vec()))
             }
         }
         input.deserialize_bytes(AnyBytes)
@@ -270,22 +270,22 @@ impl<'de> Deserialize<'de> for Text {
 
 /// One word, or a list of words.
 #[derive(Default)]
-struct Words(Vec<String>);
+struct JsonWords(Vec<String>);
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for JsonWords {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         match Value::deserialize(input)? {
-            Value::String(word) => Ok(Words(vec![word])),
-            list => Vec::deserialize(list).map(Words).map_err(D::Error::custom),
+            Value::String(word) => Ok(JsonWords(vec![word])),
+            list => Vec::deserialize(list).map(JsonWords).map_err(D::Error::custom),
         }
     }
 }
 
 /// A number. None if it is not set or infinite.
 #[derive(Default)]
-struct Number(Option<i64>);
+struct JsonNumber(Option<i64>);
 
-impl Number {
+impl JsonNumber {
     fn get(&self) -> Option<i64> {
         self.0
     }
@@ -300,9 +300,9 @@ impl Number {
     }
 }
 
-impl<'de> Deserialize<'de> for Number {
+impl<'de> Deserialize<'de> for JsonNumber {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        number(Value::deserialize(input)?).map(Number).map_err(D::Error::custom)
+        number(Value::deserialize(input)?).map(JsonNumber).map_err(D::Error::custom)
     }
 }
 
@@ -312,7 +312,7 @@ impl<'de> Deserialize<'de> for Number {
 struct NumberParts {
     set: bool,
     infinite: bool,
-    number: Number,
+    number: JsonNumber,
 }
 
 fn number(value: Value) -> Result<Option<i64>, String> {

@@ -12,7 +12,7 @@ use crate::time::{DAY, Seconds, Time};
 use crate::trace::clean::{ProcsField, procs_of};
 use crate::trace::read::Log;
 use crate::trace::record::CANCELLED;
-use crate::trace::rows::{Collector, JobRow, Unit};
+use crate::trace::rows::{Collector, JobInRow, Unit};
 
 /// The most tasks of arrays that become jobs. Slurm allows four million in one array, and a damaged file may say anything.
 const MOST_TASKS: u64 = 1_000_000;
@@ -36,7 +36,7 @@ pub struct PresentRow<'a> {
     /// The list of its nodes.
     pub nodes: &'a [u8],
     /// The rest. Its processors are the requested ones.
-    pub job: JobRow<'a>,
+    pub job: JobInRow<'a>,
 }
 
 /// The jobs of a present queue while it is read.

@@ -23,7 +23,7 @@ pub struct RequestFile {
 }
 
 /// A row of the file.
-struct RequestRow {
+struct FileRow {
     line: u64,
     job: i64,
     /// None if the job only has conditions.
@@ -65,7 +65,7 @@ impl RequestFile {
         let mut by_record = vec![RequestId::NONE; log.records.len()];
         let (mut has_row, mut written) = (vec![false; log.records.len()], BTreeMap::new());
         let (mut unmatched, count) = (0, rows.len());
-        for RequestRow { line, job, request, conditions } in rows {
+        for FileRow { line, job, request, conditions } in rows {
             match records.get(&job) {
                 None => unmatched += 1,
                 Some(None) => {
@@ -123,7 +123,7 @@ impl RequestFile {
         TraceError::unusable(&format!("{}:{line}", self.name), why)
     }
 
-    fn rows(&self) -> Result<Vec<RequestRow>, TraceError> {
+    fn rows(&self) -> Result<Vec<FileRow>, TraceError> {
         let input = Source::from_argument(&self.name).open()?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let failed = |error: csv::Error| TraceError::unusable(&self.name, error.to_string());
@@ -177,7 +177,7 @@ impl RequestFile {
                 true => Some(request),
                 false => if_more_than_cpus(request),
             };
-            Ok(RequestRow { line, job, request, conditions })
+            Ok(FileRow { line, job, request, conditions })
         };
         reader.records().map(row).collect()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_64;
 
-use super::JobRow;
+use super::JobInRow;
 use super::names::NamesRead;
 use super::reading::SubmitTime;
 use super::values::Bad;
@@ -138,7 +138,7 @@ pub struct Collector<'a> {
     ids: Vec<Box<[u8]>>,
     /// The ids of a table if all are whole numbers, in the order of the rows.
     numbers: Option<Vec<i64>>,
-    /// Hashes of the jobs' [`JobRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
+    /// Hashes of the jobs' [`JobInRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
     /// 300,000.
     identities: FxHashSet<u64>,
     /// Memory for the next identity.
@@ -210,10 +210,11 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Counts a row that is dropped.
-    pub fn drop_row(&mut self, cause: fn(&mut SourceReport) -> &mut u64) {
+    /// Counts a row that is dropped, which is not a fault.
+    pub fn drop_row<'r>(&mut self, cause: fn(&mut SourceReport) -> &mut u64) -> Result<(), Bad<'r>> {
         self.log.source.rows += 1;
         *cause(&mut self.log.source) += 1;
+        Ok(())
     }
 
     /// Whether jobs of this cluster are read. Other clusters are remembered for the error at the end.
@@ -269,7 +270,7 @@ impl<'a> Collector<'a> {
 
     /// Whether no earlier row is of the same run of the same job. A job without an id is always new.
     #[inline]
-    fn is_new(&mut self, job: &JobRow<'_>) -> bool {
+    fn is_new(&mut self, job: &JobInRow<'_>) -> bool {
         if job.id.is_empty() {
             return true;
         }
@@ -279,7 +280,7 @@ impl<'a> Collector<'a> {
 
     /// Adds a job of a log, unless it had not ended or an earlier row is the same.
     #[inline]
-    pub fn job<'r>(&mut self, row: &'r [u8], job: &JobRow<'r>) -> Result<(), Bad<'r>> {
+    pub fn job<'r>(&mut self, row: &'r [u8], job: &JobInRow<'r>) -> Result<(), Bad<'r>> {
         let by_eligible = self.options.reading.submit_time == SubmitTime::Eligible;
         let held = job.eligible.filter(|&eligible| by_eligible && eligible > job.submit);
         let submit = held.unwrap_or(job.submit);
@@ -301,8 +302,7 @@ impl<'a> Collector<'a> {
         let (mut wait_cut, mut clock_changed) = (false, false);
         if let Some(start) = job.start {
             let Some(end) = job.end else {
-                self.drop_row(|report| &mut report.not_ended);
-                return Ok(());
+                return self.drop_row(|report| &mut report.not_ended);
             };
             wait_cut = start < submit;
             let mut runtime = end - start;
@@ -325,8 +325,7 @@ impl<'a> Collector<'a> {
             };
         }
         if !self.is_new(job) {
-            self.drop_row(|report| &mut report.repeated);
-            return Ok(());
+            return self.drop_row(|report| &mut report.repeated);
         }
         let report = &mut self.log.source;
         report.rows += 1;

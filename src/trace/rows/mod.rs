@@ -17,7 +17,7 @@ use crate::time::{Seconds, Time};
 
 /// A job as a row describes it. Names are as written; an empty one is unknown.
 #[derive(Clone, Copy, Debug)]
-pub struct JobRow<'a> {
+pub struct JobInRow<'a> {
     pub id: &'a [u8],
     /// The number of the task if `id` is that of a whole job array.
     pub task: &'a [u8],
@@ -48,9 +48,9 @@ pub struct JobRow<'a> {
     pub array: Option<&'a [u8]>,
 }
 
-impl Default for JobRow<'_> {
+impl Default for JobInRow<'_> {
     fn default() -> Self {
-        JobRow {
+        JobInRow {
             id: b"",
             task: b"",
             submit: 0,
@@ -72,7 +72,7 @@ impl Default for JobRow<'_> {
     }
 }
 
-impl JobRow<'_> {
+impl JobInRow<'_> {
     /// Writes what two rows of the same run of a job have in common: its id, submission, start, end and processors.
     fn identity(&self, out: &mut Vec<u8>) {
         out.clear();

@@ -22,11 +22,11 @@ pub fn tail(count: usize, sum: f64) -> Vec<f64> {
 /// The sizes of the head by popularity rank, and which of them have a fixed estimate.
 #[derive(Debug)]
 pub struct HeadSizes {
-    sizes: Vec<Size>,
+    sizes: Vec<ModeSize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Size {
+struct ModeSize {
     percent: f64,
     /// The estimate of this size, if it is fixed: for given estimates and for the longest.
     time: Option<Seconds>,
@@ -42,13 +42,13 @@ impl HeadSizes {
         pairs: &[PopularEstimate],
         has_tail: bool,
     ) -> HeadSizes {
-        let mut sizes: Vec<Size> =
-            (1..=count).map(|rank| Size { percent: of_head_rank(rank), time: None, is_given: false }).collect();
+        let mut sizes: Vec<ModeSize> =
+            (1..=count).map(|rank| ModeSize { percent: of_head_rank(rank), time: None, is_given: false }).collect();
         let others: f64 = sizes[1..].iter().map(|size| size.percent).sum();
         // F_pop(1) = 89 - the sum of the others; it belongs to the longest estimate. If the percentage of the longest is
         // given, it is used instead, and the others are scaled so that the head keeps its sum.
         sizes[0] =
-            Size { percent: at_tmax.unwrap_or(HEAD_SUM - others), time: Some(tmax), is_given: at_tmax.is_some() };
+            ModeSize { percent: at_tmax.unwrap_or(HEAD_SUM - others), time: Some(tmax), is_given: at_tmax.is_some() };
         let scale = (HEAD_SUM - sizes[0].percent).max(0.0) / others;
         sizes[1..].iter_mut().for_each(|size| size.percent *= scale);
 
@@ -56,11 +56,11 @@ impl HeadSizes {
         let mut pairs = pairs.to_vec();
         sort_by(&mut pairs, |a, b| b.percent.total_cmp(&a.percent));
         for pair in pairs {
-            let distance = |size: &&mut Size| (size.percent - pair.percent).abs();
+            let distance = |size: &&mut ModeSize| (size.percent - pair.percent).abs();
             let free = sizes.iter_mut().filter(|size| size.time.is_none());
             let closest = free.min_by(|a, b| distance(a).total_cmp(&distance(b)));
             *closest.expect("a head has room for all pairs") =
-                Size { percent: pair.percent, time: Some(pair.time), is_given: true };
+                ModeSize { percent: pair.percent, time: Some(pair.time), is_given: true };
         }
 
         // All others are scaled so that the head keeps its sum, or are 0 if the given ones have a larger sum.

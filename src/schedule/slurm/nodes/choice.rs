@@ -1,7 +1,7 @@
 //! Which nodes a job gets (`select/cons_tres`): what each node has for it, and which of them are taken.
 
 use super::in_use::NodesInUse;
-use super::job::{NodeCounts, SlurmJob};
+use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::{NodeGrant, NodeShare, Resources};
 
@@ -88,7 +88,7 @@ impl Need {
 }
 
 /// What some nodes have for a job together, and what it needs at least.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct UsableSums {
     nodes: u32,
     cpus: u64,
@@ -106,14 +106,11 @@ impl UsableSums {
     pub fn new(job: &SlurmJob, counts: &NodeCounts) -> UsableSums {
         let counts = job.counts_by_tasks(counts);
         UsableSums {
-            nodes: 0,
-            cpus: 0,
-            gpus: 0,
-            enough_alone: 0,
             least_nodes: counts.least,
             least_cpus: job.min_cpus,
             least_gpus: job.gpus,
             is_for_one: counts.most == 1,
+            ..UsableSums::default()
         }
     }
 
@@ -164,6 +161,10 @@ pub(super) fn are_enough(available: i64, need: &Need, counts: &NodeCounts) -> bo
 pub(super) type UsableNodes = Vec<Option<Usable>>;
 
 impl<'a> JobOnNodes<'a> {
+    pub fn new(site: &'a SlurmSite, in_use: &'a NodesInUse, entry: QueueEntry<'a>) -> JobOnNodes<'a> {
+        JobOnNodes { site, in_use, job: entry.job, partition: entry.partition, as_idle: false }
+    }
+
     pub(super) fn is_whole(&self) -> bool {
         self.job.is_whole || self.site.cluster.partitions[self.partition].exclusive
     }

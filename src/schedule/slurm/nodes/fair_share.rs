@@ -77,7 +77,7 @@ pub(super) struct FairShare {
 }
 
 /// The rank of the next user of Fair Tree: `tied` if it is equal to the one before, else `next`.
-struct Rank {
+struct UserRank {
     tied: u32,
     next: u32,
 }
@@ -103,9 +103,9 @@ impl FairShare {
     pub fn grow(&mut self, owners: &Owners) {
         let all = owners.all();
         for owner in &all[self.members.len()..] {
-            let has_shares = owner.shares.is_some();
+            let has_shares = owner.own.shares.is_some();
             let parent_of = |at: &usize| all[*at].parent;
-            let has_own = |at: &usize| *at == 0 || all[*at].shares.is_some();
+            let has_own = |at: &usize| *at == 0 || all[*at].own.shares.is_some();
             let fair_parent = std::iter::successors(owner.parent, parent_of).find(has_own).unwrap_or(0);
             self.members.push(Member {
                 is_user: owner.is_user,
@@ -130,13 +130,13 @@ impl FairShare {
         let mut shares = vec![0.0; self.members.len()];
         for (place, &child) in self.children.iter().enumerate() {
             let parent = self.members[child as usize].fair_parent;
-            shares[parent] += f64::from(all[child as usize].shares.unwrap_or(0));
+            shares[parent] += f64::from(all[child as usize].own.shares.unwrap_or(0));
             let (from, to) = &mut self.members[parent].children;
             (*from, *to) = (if *from == *to { place } else { *from }, place + 1);
         }
         for (at, owner) in all.iter().enumerate().skip(1) {
             let parent = self.members[at].fair_parent;
-            let own = f64::from(owner.shares.unwrap_or(0));
+            let own = f64::from(owner.own.shares.unwrap_or(0));
             let share = if own > 0.0 { own / shares[parent] } else { 0.0 };
             (self.members[at].share, self.members[at].whole_share) = (share, share * self.members[parent].whole_share);
         }
@@ -167,7 +167,7 @@ impl FairShare {
     /// Ends a recalculation.
     pub fn finish(&mut self) {
         if self.rule == FairShareRule::Tree {
-            let mut rank = Rank { tied: self.users, next: self.users };
+            let mut rank = UserRank { tied: self.users, next: self.users };
             self.rank_children(0, false, &mut rank);
         }
     }
@@ -196,7 +196,7 @@ impl FairShare {
 
     /// Fair Tree [fair_tree.c: _calc_tree_fs]: walks down from an account, those with the smallest use of their shares first.
     /// `is_tied`: the account is equal to what comes before it.
-    fn rank_children(&mut self, account: usize, is_tied: bool, rank: &mut Rank) {
+    fn rank_children(&mut self, account: usize, is_tied: bool, rank: &mut UserRank) {
         let Member { children: (from, to), usage: all, .. } = self.members[account];
         for &child in &self.children[from..to] {
             let child = &mut self.members[child as usize];

@@ -55,6 +55,16 @@ pub struct SlurmJob {
     pub nice: i32,
 }
 
+/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Passes take the queue as
+/// a function from a number to the entry there.
+#[derive(Clone, Copy)]
+pub struct QueueEntry<'a> {
+    /// The job.
+    pub job: &'a SlurmJob,
+    /// The place of the partition.
+    pub partition: usize,
+}
+
 /// How many nodes a job may have in a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeCounts {

@@ -1,7 +1,6 @@
 //! The queue of a site: an entry for each waiting job and partition, in the order in which passes look at them.
 
-use super::job::SlurmJob;
-use super::passes::QueueEntry;
+use super::job::{QueueEntry, SlurmJob};
 use super::site::SlurmSite;
 
 /// Where an entry stands: high tiers first, then high priorities, then early submissions and low numbers.
@@ -10,7 +9,7 @@ type EntryKey = (std::cmp::Reverse<u32>, std::cmp::Reverse<i64>, i64, u64, u32);
 #[derive(Clone, Copy, Debug)]
 struct LineEntry {
     key: EntryKey,
-    /// The place of the job in [`Line::jobs`].
+    /// The place of the job in [`SlurmQueue::jobs`].
     job: u32,
     partition: u32,
 }
@@ -25,14 +24,14 @@ struct LineJob {
 
 /// The waiting jobs and their entries.
 #[derive(Clone, Debug, Default)]
-pub struct Line {
+pub struct SlurmQueue {
     jobs: Vec<Option<LineJob>>,
     /// Places that are free.
     unused: Vec<u32>,
     entries: Vec<LineEntry>,
 }
 
-impl Line {
+impl SlurmQueue {
     /// Adds a job. Returns its place.
     pub fn push(&mut self, job: SlurmJob, site: &SlurmSite, mut priority: impl FnMut(&SlurmJob, usize) -> i64) -> u32 {
         let at = self.unused.pop().unwrap_or(self.jobs.len() as u32);

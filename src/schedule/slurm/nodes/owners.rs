@@ -2,23 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::machine::associations::{Associations, Limits, ROOT};
+use crate::machine::associations::{Association, Associations, ROOT};
 
 /// A user in an account, or an account.
 #[derive(Clone, Debug)]
 pub struct Owner {
-    /// Its name; for a user that of the user.
-    pub name: String,
     /// Whether it is a user.
     pub is_user: bool,
     /// The account above it, as a place in [`Owners::all`]. None: the root.
     pub parent: Option<usize>,
-    /// Its shares among those with the same parent. None: it has the fair share of its parent.
-    pub shares: Option<u32>,
-    /// The quality of service of its jobs that name none. Empty: that of the account above.
-    pub default_qos: String,
-    /// What it may use.
-    pub limits: Limits,
+    /// What it has.
+    pub own: Association,
 }
 
 /// All of them, accounts after those above them. The root is the first.
@@ -36,15 +30,7 @@ impl Owners {
     /// Those of a site. Where it has accounts or users, the user root is among them with one share, as always in Slurm. Where it has
     /// none, all users are directly below the root.
     pub fn new(associations: &Associations) -> Owners {
-        let limits = Limits::default();
-        let root = Owner {
-            name: ROOT.into(),
-            is_user: false,
-            parent: None,
-            shares: Some(1),
-            default_qos: String::new(),
-            limits,
-        };
+        let root = Owner { is_user: false, parent: None, own: Association::default() };
         let mut owners = Owners {
             all: vec![root],
             by_account: FxHashMap::from_iter([(ROOT.to_string(), 0)]),
@@ -57,13 +43,12 @@ impl Owners {
             let before = left.len();
             left.retain(|account| {
                 if account.name == ROOT {
-                    owners.all[0].limits = account.limits.clone();
-                    owners.all[0].default_qos = account.default_qos.clone();
+                    // There is nobody among whom its shares could count.
+                    owners.all[0].own = Association { shares: Some(1), ..account.own.clone() };
                     return false;
                 }
                 let Some(&parent) = owners.by_account.get(&account.parent) else { return true };
-                let at = owners.add_account(&account.name, parent, account.shares, account.limits.clone());
-                owners.all[at].default_qos = account.default_qos.clone();
+                owners.add_account(&account.name, parent, account.own.clone());
                 false
             });
             if left.len() == before {
@@ -72,15 +57,14 @@ impl Owners {
         }
         for user in &associations.users {
             let account = owners.by_account.get(&user.account).copied().unwrap_or(0);
-            let at = owners.add_user(&user.name, account, user.shares, user.limits.clone());
-            owners.all[at].default_qos = user.default_qos.clone();
+            owners.add_user(&user.name, account, user.own.clone());
             if user.is_default || !owners.defaults.contains_key(&user.name) {
                 owners.defaults.insert(user.name.clone(), account);
             }
         }
         let is_empty = associations.accounts.is_empty() && associations.users.is_empty();
         if !is_empty && !owners.by_user.contains_key(&(0, ROOT.to_string())) {
-            owners.add_user(ROOT, 0, Some(1), Limits::default());
+            owners.add_user(ROOT, 0, Association::default());
         }
         owners
     }
@@ -97,12 +81,12 @@ impl Owners {
             true => self.defaults.get(user).copied().unwrap_or(0),
             false => match self.by_account.get(account) {
                 Some(&known) => known,
-                None => self.add_account(account, 0, Some(1), Limits::default()),
+                None => self.add_account(account, 0, Association::default()),
             },
         };
         match self.by_user.get(&(account, user.to_string())) {
             Some(&known) => known,
-            None => self.add_user(user, account, Some(1), Limits::default()),
+            None => self.add_user(user, account, Association::default()),
         }
     }
 
@@ -113,32 +97,18 @@ impl Owners {
 
     /// The quality of service of the jobs of an owner that name none. Empty if it has none.
     pub fn default_qos(&self, owner: usize) -> &str {
-        let mut named = self.upwards(owner).map(|at| self.all[at].default_qos.as_str());
+        let mut named = self.upwards(owner).map(|at| self.all[at].own.default_qos.as_str());
         named.find(|name| !name.is_empty()).unwrap_or_default()
     }
 
-    fn add_account(&mut self, name: &str, parent: usize, shares: Option<u32>, limits: Limits) -> usize {
+    fn add_account(&mut self, name: &str, parent: usize, own: Association) -> usize {
         self.by_account.insert(name.to_string(), self.all.len());
-        self.add(Owner {
-            name: name.to_string(),
-            is_user: false,
-            parent: Some(parent),
-            shares,
-            default_qos: String::new(),
-            limits,
-        })
+        self.add(Owner { is_user: false, parent: Some(parent), own })
     }
 
-    fn add_user(&mut self, name: &str, account: usize, shares: Option<u32>, limits: Limits) -> usize {
+    fn add_user(&mut self, name: &str, account: usize, own: Association) -> usize {
         self.by_user.insert((account, name.to_string()), self.all.len());
-        self.add(Owner {
-            name: name.to_string(),
-            is_user: true,
-            parent: Some(account),
-            shares,
-            default_qos: String::new(),
-            limits,
-        })
+        self.add(Owner { is_user: true, parent: Some(account), own })
     }
 
     fn add(&mut self, owner: Owner) -> usize {

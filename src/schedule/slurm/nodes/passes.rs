@@ -4,22 +4,12 @@
 use std::collections::BTreeMap;
 
 use super::in_use::RunningJob;
-use super::job::{NodeCounts, SlurmJob};
+use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::pick::{Picked, SlurmNodes};
 use super::site::NodeSet;
 use super::space::NodeSpace;
 use crate::machine::{NodeGrant, NodeShare};
 use crate::time::{Seconds, Time};
-
-/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Passes take the queue as
-/// a function from a number to the entry there.
-#[derive(Clone, Copy)]
-pub struct QueueEntry<'a> {
-    /// The job.
-    pub job: &'a SlurmJob,
-    /// The place of the partition.
-    pub partition: usize,
-}
 
 /// The tasks of a job array that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +116,7 @@ pub struct SlurmPass<'a, 's> {
 }
 
 /// What becomes of an entry of a backfill pass.
-enum Tried {
+enum TriedEntry {
     Started,
     Reserved,
     PassedOver,
@@ -180,7 +170,7 @@ impl SlurmPass<'_, '_> {
         self.limits.start(entry, &grant);
         self.nodes.state.forget_preemptor(job.id);
         let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
-        let is_whole = self.nodes.is_whole(job, partition);
+        let is_whole = self.nodes.is_whole(entry);
         let (start, id) = (self.now, (job.id, task));
         let running = RunningJob { start, end: start + limit, id, partition, grant: grant.clone(), is_whole };
         self.nodes.state.in_use.start(running, self.nodes.site);
@@ -233,7 +223,7 @@ impl SlurmPass<'_, '_> {
                 }
                 let own = &site.partition_nodes[partition];
                 let picked = match is_allowed && job.min_nodes.max(1) <= left.common(own).count() {
-                    true => self.nodes.pick(job, partition, &left),
+                    true => self.nodes.pick(entry, &left),
                     false => Picked::Busy,
                 };
                 let is_busy = match picked {
@@ -272,12 +262,12 @@ impl SlurmPass<'_, '_> {
         let QueueEntry { job, partition } = *entry;
         let site = self.nodes.site;
         let Some(counts) = job.counts(&site.cluster, partition) else { return false };
-        if self.is_gone(job) || !self.nodes.may_start(job, partition, &counts) {
+        if self.is_gone(job) || !self.nodes.may_start(*entry, &counts) {
             return false;
         }
         let (mut free, _) = space.free(&site.partition_nodes[partition], self.now, self.now + self.limit(entry));
-        free.keep(&self.nodes.candidates(job, partition, true));
-        self.nodes.may_start_on(job, partition, &free, &counts)
+        free.keep(&self.nodes.candidates(*entry, true));
+        self.nodes.may_start_on(*entry, &free, &counts)
     }
 
     /// How long an entry is planned to run.
@@ -330,16 +320,16 @@ impl SlurmPass<'_, '_> {
                 counts.tried += 1;
                 let tried = self.try_entry(entry, &nodes, &mut space, &mut counts);
                 let is_last = parameters.most_started > 0 && self.started.len() >= parameters.most_started;
-                if matches!(tried, Tried::Started) && is_last {
+                if matches!(tried, TriedEntry::Started) && is_last {
                     return;
                 }
                 let Some(array) = self.arrays.get(&job.id) else { break };
                 match tried {
-                    Tried::PassedOver => break,
-                    Tried::Started => {
+                    TriedEntry::PassedOver => break,
+                    TriedEntry::Started => {
                         array_partition.insert(job.id, partition);
                     }
-                    Tried::Reserved => {
+                    TriedEntry::Reserved => {
                         in_a_row = (Some(job.id), if in_a_row.0 == Some(job.id) { in_a_row.1 + 1 } else { 1 });
                         if in_a_row.1 >= parameters.array_reservations || in_a_row.1 >= array.left {
                             break;
@@ -357,7 +347,7 @@ impl SlurmPass<'_, '_> {
         nodes: &NodeCounts,
         space: &mut NodeSpace,
         counts: &mut BackfillCounts,
-    ) -> Tried {
+    ) -> TriedEntry {
         let QueueEntry { job, partition } = entry;
         let (site, now) = (self.nodes.site, self.now);
         let parameters = &site.parameters;
@@ -366,11 +356,11 @@ impl SlurmPass<'_, '_> {
         let reserved = counts.reserved.get(&partition).copied().unwrap_or(0);
         let is_partition_full = parameters.most_reserved > 0 && reserved >= parameters.most_reserved;
         let only_now = self.is_young(job) || (parameters.one_reservation && planned.is_some()) || is_partition_full;
-        let earliest = self.nodes.earliest(job, partition, nodes, now);
+        let earliest = self.nodes.earliest(entry, nodes, now);
         if earliest > now && (only_now || earliest > now.saturating_add(parameters.window)) {
-            return Tried::PassedOver;
+            return TriedEntry::PassedOver;
         }
-        let possible = self.nodes.candidates(job, partition, true);
+        let possible = self.nodes.candidates(entry, true);
         let mut from = now;
         for _ in 0..MOST_TIMES {
             let (mut free, mut later) = space.free(&site.partition_nodes[partition], from, from + limit);
@@ -381,13 +371,13 @@ impl SlurmPass<'_, '_> {
             free.keep(&possible);
             let when = (now, self.unix_start, only_now);
             let found = match free.count() >= nodes.least {
-                true => self.nodes.will_run(job, partition, &free, nodes, when),
+                true => self.nodes.will_run(entry, &free, nodes, when),
                 false => None,
             };
             let Some((start, grant)) = found else {
                 match later {
                     Some(later) if !only_now => from = later,
-                    _ => return Tried::PassedOver,
+                    _ => return TriedEntry::PassedOver,
                 }
                 continue;
             };
@@ -397,7 +387,7 @@ impl SlurmPass<'_, '_> {
                 (start, later) = (now + 1, None);
             }
             if start <= now {
-                let picked = self.nodes.pick(job, partition, &free);
+                let picked = self.nodes.pick(entry, &free);
                 let grant = match &picked {
                     Picked::Start(grant) => Some(&grant[..]),
                     Picked::Preempt(found) => Some(&found.grant[..]),
@@ -410,14 +400,14 @@ impl SlurmPass<'_, '_> {
                 });
                 match (picked, is_allowed) {
                     (Picked::Start(grant), Some(true)) => {
-                        if self.nodes.is_whole(job, partition) {
+                        if self.nodes.is_whole(entry) {
                             let nodes = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
                             space.reserve(Time::MIN, space.floor(now + limit), &nodes);
                         }
                         self.start(entry, limit, grant);
-                        return Tried::Started;
+                        return TriedEntry::Started;
                     }
-                    (_, Some(false)) if !parameters.limits_block => return Tried::PassedOver,
+                    (_, Some(false)) if !parameters.limits_block => return TriedEntry::PassedOver,
                     (_, Some(false)) => start = later.unwrap_or(now + UNKNOWN_START),
                     (picked, _) => {
                         if let Picked::Preempt(found) = picked {
@@ -428,7 +418,7 @@ impl SlurmPass<'_, '_> {
                 }
             }
             if start > now && only_now {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if let Some(later) = later.filter(|&later| start > later) {
                 from = later;
@@ -436,18 +426,18 @@ impl SlurmPass<'_, '_> {
             }
             let (begin, end) = (space.floor(start), space.floor(start + limit));
             if start > now + parameters.window {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if start > now && space.overlaps(begin, end, &chosen) {
                 from = start;
                 continue;
             }
             if !parameters.limits_block && !self.limits.allows(entry, Chosen::Later(&grant)) {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             self.reserved.push(Reserved { id: job.id, partition, start, nodes: chosen.clone() });
             if parameters.most_reserved > 0 && is_too_many(&mut counts.reserved, partition, parameters.most_reserved) {
-                return Tried::PassedOver;
+                return TriedEntry::PassedOver;
             }
             if !parameters.one_reservation || planned.is_none() {
                 space.reserve(begin, end, &chosen);
@@ -455,8 +445,8 @@ impl SlurmPass<'_, '_> {
             if planned.is_none_or(|planned| start < planned) {
                 counts.planned.insert(job.id, start);
             }
-            return Tried::Reserved;
+            return TriedEntry::Reserved;
         }
-        Tried::PassedOver
+        TriedEntry::PassedOver
     }
 }

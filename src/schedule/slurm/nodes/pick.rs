@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::choice::{JobOnNodes, NodeTest, NodeWeight, UsableNodes, UsableSums, plain_weight};
 use super::in_use::{InUse, NodesInUse, RunningJob};
-use super::job::{NodeCounts, SlurmJob};
-use super::preempt::{Preempting, Preemption};
+use super::job::{NodeCounts, QueueEntry, SlurmJob};
+use super::preempt::{Preempting, PreemptionState};
 use super::prospects::{Prospect, Prospects};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::NodeGrant;
@@ -20,7 +20,7 @@ pub struct NodesState {
     pub weights: Vec<NodeWeight>,
     pub(super) prospects: Prospects,
     /// Running jobs that may make way for others.
-    pub(super) preemption: Preemption,
+    pub(super) preemption: PreemptionState,
     /// Memory for tests.
     pub(super) usable: UsableNodes,
     /// Memory: what is used when some jobs have left.
@@ -33,10 +33,7 @@ impl NodesState {
         NodesState {
             in_use: InUse::new(site),
             weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
-            prospects: Prospects::default(),
-            preemption: Preemption::default(),
-            usable: UsableNodes::new(),
-            future: NodesInUse::default(),
+            ..NodesState::default()
         }
     }
 }
@@ -82,22 +79,22 @@ pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, is_backfil
 }
 
 impl SlurmNodes<'_> {
-    fn test<'t>(&'t mut self, job: &'t SlurmJob, partition: usize, as_idle: bool) -> NodeTest<'t> {
+    fn test<'t>(&'t mut self, entry: QueueEntry<'t>, as_idle: bool) -> NodeTest<'t> {
         let SlurmNodes { site, state: NodesState { in_use, weights, usable, .. }, .. } = self;
-        let on = JobOnNodes { site, in_use: &in_use.nodes, job, partition, as_idle };
+        let on = JobOnNodes { as_idle, ..JobOnNodes::new(site, &in_use.nodes, entry) };
         NodeTest { on, weights, usable, busy_first: None }
     }
 
     /// The job as it is on the nodes now, without the jobs that make way for it.
-    fn on<'t>(&'t mut self, job: &'t SlurmJob, partition: usize) -> JobOnNodes<'t> {
-        JobOnNodes { site: self.site, in_use: self.used_without(partition), job, partition, as_idle: false }
+    fn on<'t>(&'t mut self, entry: QueueEntry<'t>) -> JobOnNodes<'t> {
+        JobOnNodes::new(self.site, self.used_without(entry.partition), entry)
     }
 
     /// What is known of the jobs of this kind.
-    fn prospect(&mut self, job: &SlurmJob, partition: usize) -> &mut Prospect {
+    fn prospect(&mut self, entry: QueueEntry<'_>) -> &mut Prospect {
         let SlurmNodes { site, state, .. } = self;
-        let find = |is_backfill| candidates(site, job, partition, is_backfill);
-        state.prospects.of(job.kind, partition, || [false, true].map(find))
+        let find = |is_backfill| candidates(site, entry.job, entry.partition, is_backfill);
+        state.prospects.of(entry.job.kind, entry.partition, || [false, true].map(find))
     }
 
     /// A pass begins.
@@ -106,71 +103,62 @@ impl SlurmNodes<'_> {
     }
 
     /// Nodes of a partition that a job could ever use.
-    pub(super) fn candidates(&mut self, job: &SlurmJob, partition: usize, is_backfill: bool) -> Arc<NodeSet> {
-        Arc::clone(&self.prospect(job, partition).candidates[usize::from(is_backfill)])
+    pub(super) fn candidates(&mut self, entry: QueueEntry<'_>, is_backfill: bool) -> Arc<NodeSet> {
+        Arc::clone(&self.prospect(entry).candidates[usize::from(is_backfill)])
     }
 
     /// Whether a job may start now, or after others have made way, whatever is reserved. If not, it cannot.
-    pub(super) fn may_start(&mut self, job: &SlurmJob, partition: usize, counts: &NodeCounts) -> bool {
+    pub(super) fn may_start(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts) -> bool {
         let change = self.state.in_use.changes;
-        if let Some(known) = self.prospect(job, partition).may_start(change) {
+        if let Some(known) = self.prospect(entry).may_start(change) {
             return known;
         }
-        let nodes = self.candidates(job, partition, false);
-        let may_start = self.on(job, partition).may_hold(&nodes, counts);
-        self.prospect(job, partition).may_start = Some((change, may_start));
+        let nodes = self.candidates(entry, false);
+        let may_start = self.on(entry).may_hold(&nodes, counts);
+        self.prospect(entry).may_start = Some((change, may_start));
         may_start
     }
 
     /// Whether a job may start now on some nodes, or after others have made way. If not, it cannot.
-    pub(super) fn may_start_on(
-        &mut self,
-        job: &SlurmJob,
-        partition: usize,
-        nodes: &NodeSet,
-        counts: &NodeCounts,
-    ) -> bool {
-        self.on(job, partition).may_hold(nodes, counts)
+    pub(super) fn may_start_on(&mut self, entry: QueueEntry<'_>, nodes: &NodeSet, counts: &NodeCounts) -> bool {
+        self.on(entry).may_hold(nodes, counts)
     }
 
     /// A time before which a job cannot start, as running jobs leave at their limits. It holds for the whole pass, in which jobs
     /// only start.
-    pub(super) fn earliest(&mut self, job: &SlurmJob, partition: usize, counts: &NodeCounts, now: Time) -> Time {
-        if self.may_start(job, partition, counts) {
+    pub(super) fn earliest(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, now: Time) -> Time {
+        if self.may_start(entry, counts) {
             return now;
         }
         let pass = self.state.prospects.pass();
-        if let Some(known) = self.prospect(job, partition).earliest(pass) {
+        if let Some(known) = self.prospect(entry).earliest(pass) {
             return known;
         }
-        let nodes = self.candidates(job, partition, false);
+        let nodes = self.candidates(entry, false);
         let mut future = std::mem::take(&mut self.state.future);
-        future.copy(self.used_without(partition));
-        let has_candidates = self.has_candidates(partition);
+        future.copy(self.used_without(entry.partition));
+        let has_candidates = self.has_candidates(entry.partition);
         let running = match has_candidates {
-            true => self.state.preemption.staying(partition),
+            true => self.state.preemption.staying(entry.partition),
             false => &self.state.in_use.running,
         };
-        let room = self.first_room(job, partition, &nodes, counts, (running, &mut future));
+        let room = self.first_room(entry, &nodes, counts, (running, &mut future));
         self.state.future = future;
         let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
-        self.prospect(job, partition).earliest = Some((pass, earliest));
+        self.prospect(entry).earliest = Some((pass, earliest));
         earliest
     }
 
     /// The first end of a running job after which sums allow a job to start. None if there is none.
     fn first_room(
         &self,
-        job: &SlurmJob,
-        partition: usize,
+        entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
         (running, future): (&[RunningJob], &mut NodesInUse),
     ) -> Option<Time> {
-        let usable = |in_use: &NodesInUse, node: u32| {
-            JobOnNodes { site: self.site, in_use, job, partition, as_idle: false }.usable_now(node)
-        };
-        let mut sums = UsableSums::new(job, counts);
+        let usable = |in_use: &NodesInUse, node: u32| JobOnNodes::new(self.site, in_use, entry).usable_now(node);
+        let mut sums = UsableSums::new(entry.job, counts);
         nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
         for running in running {
             let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
@@ -185,14 +173,14 @@ impl SlurmNodes<'_> {
     }
 
     /// Whether a job is whole in a partition.
-    pub fn is_whole(&self, job: &SlurmJob, partition: usize) -> bool {
-        job.is_whole || self.site.cluster.partitions[partition].exclusive
+    pub fn is_whole(&self, entry: QueueEntry<'_>) -> bool {
+        entry.job.is_whole || self.site.cluster.partitions[entry.partition].exclusive
     }
 
     /// Tries to start a job on the nodes that are left.
-    pub fn pick(&mut self, job: &SlurmJob, partition: usize, left: &NodeSet) -> Picked {
-        let Some(counts) = job.counts(&self.site.cluster, partition) else { return Picked::Limited };
-        let all = self.candidates(job, partition, false);
+    pub fn pick(&mut self, entry: QueueEntry<'_>, left: &NodeSet) -> Picked {
+        let Some(counts) = entry.job.counts(&self.site.cluster, entry.partition) else { return Picked::Limited };
+        let all = self.candidates(entry, false);
         if all.is_empty() {
             return Picked::Never;
         }
@@ -201,7 +189,7 @@ impl SlurmNodes<'_> {
         }
         let available = all.common(left);
         let mut open = available.clone();
-        let is_whole = self.is_whole(job, partition);
+        let is_whole = self.is_whole(entry);
         open.retain(|node| {
             let used = &self.state.in_use.nodes.nodes[node as usize];
             !self.completing.has(node) && if is_whole { used.jobs == 0 } else { used.whole == 0 }
@@ -209,22 +197,21 @@ impl SlurmNodes<'_> {
         let is_busy = open.count() != available.count();
         let has_enough = open.count() >= counts.least;
         if has_enough
-            && self.may_start(job, partition, &counts)
-            && let Some(grant) = self.test(job, partition, false).run(&open, &counts)
+            && self.may_start(entry, &counts)
+            && let Some(grant) = self.test(entry, false).run(&open, &counts)
             && grant.len() <= counts.most as usize
         {
             return Picked::Start(grant);
         }
         if available.count() >= counts.least
-            && let Some(preempting) = self.find_preempting(job, partition, &available, &counts)
+            && let Some(preempting) = self.find_preempting(entry, &available, &counts)
         {
             return Picked::Preempt(preempting);
         }
-        let is_ever = self.is_ever(job, partition, &all, &counts);
+        let is_ever = self.is_ever(entry, &all, &counts);
         let is_available = is_ever
             && (is_busy
-                || has_enough
-                    && (available == *all || self.test(job, partition, true).run(&available, &counts).is_some()));
+                || has_enough && (available == *all || self.test(entry, true).run(&available, &counts).is_some()));
         match (is_ever, is_available) {
             (false, _) => Picked::Never,
             (true, false) => Picked::NotAvailable,
@@ -233,12 +220,12 @@ impl SlurmNodes<'_> {
     }
 
     /// Whether a job can run on the nodes if they are idle.
-    fn is_ever(&mut self, job: &SlurmJob, partition: usize, all: &NodeSet, counts: &NodeCounts) -> bool {
-        if let Some(is_ever) = self.prospect(job, partition).is_ever {
+    fn is_ever(&mut self, entry: QueueEntry<'_>, all: &NodeSet, counts: &NodeCounts) -> bool {
+        if let Some(is_ever) = self.prospect(entry).is_ever {
             return is_ever;
         }
-        let is_ever = all.count() >= counts.least && self.test(job, partition, true).run(all, counts).is_some();
-        self.prospect(job, partition).is_ever = Some(is_ever);
+        let is_ever = all.count() >= counts.least && self.test(entry, true).run(all, counts).is_some();
+        self.prospect(entry).is_ever = Some(is_ever);
         is_ever
     }
 
@@ -246,24 +233,23 @@ impl SlurmNodes<'_> {
     /// the future is not looked at.
     pub fn will_run(
         &mut self,
-        job: &SlurmJob,
-        partition: usize,
+        entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
         (now, unix_start, only_now): (Time, Time, bool),
     ) -> Option<(Time, NodeGrant)> {
-        let earliest = self.earliest(job, partition, counts, now);
+        let earliest = self.earliest(entry, counts, now);
         if earliest <= now
-            && let Some(grant) = self.test(job, partition, false).run(nodes, counts)
+            && let Some(grant) = self.test(entry, false).run(nodes, counts)
         {
             return Some((now, grant));
         }
-        if only_now && !self.has_candidates(partition) {
+        if only_now && !self.has_candidates(entry.partition) {
             return None;
         }
         let mut future = std::mem::take(&mut self.state.future);
-        future.copy(self.used_without(partition));
-        let found = self.will_run_without(job, partition, nodes, counts, (now, unix_start, only_now), &mut future);
+        future.copy(self.used_without(entry.partition));
+        let found = self.will_run_without(entry, nodes, counts, (now, unix_start, only_now), &mut future);
         self.state.future = future;
         found
     }
@@ -272,18 +258,17 @@ impl SlurmNodes<'_> {
     /// `future` is what is used without those that make way.
     fn will_run_without(
         &mut self,
-        job: &SlurmJob,
-        partition: usize,
+        entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
         (now, unix_start, only_now): (Time, Time, bool),
         future: &mut NodesInUse,
     ) -> Option<(Time, NodeGrant)> {
-        let (site, earliest) = (self.site, self.earliest(job, partition, counts, now));
-        let has_candidates = self.has_candidates(partition);
+        let (site, earliest) = (self.site, self.earliest(entry, counts, now));
+        let has_candidates = self.has_candidates(entry.partition);
         let NodesState { in_use, weights, usable, preemption, .. } = &mut *self.state;
         if has_candidates && earliest <= now {
-            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            let on = JobOnNodes::new(site, future, entry);
             if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
                 // Others make way as soon as the job is tried.
                 return Some((now, grant));
@@ -297,7 +282,7 @@ impl SlurmNodes<'_> {
             idle.retain(|node| in_use.nodes.nodes[node as usize].jobs == 0);
             idle
         });
-        let running = if has_candidates { preemption.staying(partition) } else { &in_use.running };
+        let running = if has_candidates { preemption.staying(entry.partition) } else { &in_use.running };
         let mut groups = ReleaseGroups { width: 30, growth: site.parameters.growth, border: None };
         let mut next = 0;
         while next < running.len() {
@@ -305,7 +290,7 @@ impl SlurmNodes<'_> {
             if last_end.max(now + 1) < earliest {
                 continue;
             }
-            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            let on = JobOnNodes::new(site, future, entry);
             let mut test = NodeTest { on, weights, usable, busy_first: idle.as_ref() };
             if on.may_hold(nodes, counts)
                 && let Some(grant) = test.run(nodes, counts)

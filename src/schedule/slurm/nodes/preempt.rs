@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::choice::{JobOnNodes, NodeTest};
 use super::in_use::{InUse, NodesInUse, RunningJob};
-use super::job::{NodeCounts, SlurmJob};
+use super::job::{NodeCounts, QueueEntry};
 use super::pick::{NodesState, SlurmNodes};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::{NodeGrant, PreemptMode};
@@ -19,7 +19,7 @@ const MESSAGE_TIMEOUT: Seconds = 10;
 
 /// What is known of running jobs that may make way. Empty without preemption.
 #[derive(Clone, Debug, Default)]
-pub struct Preemption {
+pub struct PreemptionState {
     now: Time,
     /// By partition: what is used without the jobs that make way for its jobs.
     without: Vec<WithoutJobs>,
@@ -107,7 +107,7 @@ impl InUse {
     }
 }
 
-impl Preemption {
+impl PreemptionState {
     /// The running jobs that do not make way for those of a partition, after [`SlurmNodes::has_candidates`] has found others.
     pub(super) fn staying(&self, partition: usize) -> &[RunningJob] {
         &self.without[partition].staying
@@ -148,7 +148,7 @@ impl SlurmNodes<'_> {
             return false;
         }
         let SlurmNodes { site, state, .. } = self;
-        let NodesState { preemption: Preemption { now, without, .. }, in_use, .. } = &mut **state;
+        let NodesState { preemption: PreemptionState { now, without, .. }, in_use, .. } = &mut **state;
         without.resize_with(site.preemptable.len(), WithoutJobs::default);
         let WithoutJobs { change, is_any, nodes, staying } = &mut without[partition];
         if change.replace(in_use.changes) != Some(in_use.changes) {
@@ -183,27 +183,26 @@ impl SlurmNodes<'_> {
     /// then the first, followed by those with most of the nodes that were chosen, and all is tried again.
     pub(super) fn find_preempting(
         &mut self,
-        job: &SlurmJob,
-        partition: usize,
+        entry: QueueEntry<'_>,
         left: &NodeSet,
         counts: &NodeCounts,
     ) -> Option<Preempting> {
-        if !self.has_candidates(partition) {
+        if !self.has_candidates(entry.partition) {
             return None;
         }
         let site = self.site;
         let mut open = left.clone();
         open.take_out(&self.completing);
-        let used = self.used_without(partition);
-        if !(JobOnNodes { site, in_use: used, job, partition, as_idle: false }).may_hold(&open, counts) {
+        let used = self.used_without(entry.partition);
+        if !JobOnNodes::new(site, used, entry).may_hold(&open, counts) {
             return None;
         }
         let now = self.state.preemption.now;
-        let is_candidate = |running: &&RunningJob| site.makes_way(running, partition, now);
+        let is_candidate = |running: &&RunningJob| site.makes_way(running, entry.partition, now);
         let mut candidates: Vec<RunningJob> = self.state.in_use.running.iter().filter(is_candidate).cloned().collect();
         sort_by_key(&mut candidates, |running| (site.tier(running.partition), running.grant.len(), running.id));
         for orders in 0.. {
-            let (last, grant) = self.leave_until_it_fits(job, partition, &open, counts, &candidates)?;
+            let (last, grant) = self.leave_until_it_fits(entry, &open, counts, &candidates)?;
             let chosen = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
             if orders >= MOST_ORDERS || candidates.len() <= orders + 1 {
                 let needed = candidates[..=last].iter().filter(|running| has_some(running, &chosen));
@@ -219,13 +218,12 @@ impl SlurmNodes<'_> {
     /// Candidates leave in order until a job fits. Returns the place of the last that left, and what the job would get.
     fn leave_until_it_fits(
         &mut self,
-        job: &SlurmJob,
-        partition: usize,
+        entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
         candidates: &[RunningJob],
     ) -> Option<(usize, NodeGrant)> {
-        let (site, is_whole) = (self.site, self.is_whole(job, partition));
+        let (site, is_whole) = (self.site, self.is_whole(entry));
         let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
         future.copy(&in_use.nodes);
         for (at, running) in candidates.iter().enumerate() {
@@ -238,7 +236,7 @@ impl SlurmNodes<'_> {
                 let used = &future.nodes[node as usize];
                 if is_whole { used.jobs == 0 } else { used.whole == 0 }
             });
-            let on = JobOnNodes { site, in_use: future, job, partition, as_idle: false };
+            let on = JobOnNodes::new(site, future, entry);
             if open.count() >= counts.least
                 && on.may_hold(&open, counts)
                 && let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(&open, counts)

@@ -5,26 +5,26 @@ use super::job::SlurmJob;
 use super::owners::Owners;
 use super::site::SlurmSite;
 use super::weights::{PriorityWeights, TresWeights};
-use crate::time::{MINUTE, Seconds, Time};
+use crate::time::{MINUTE, Time};
 
 /// What a job has, or a partition, or their quotient.
 #[derive(Clone, Copy, Debug, Default)]
-struct Amounts {
+struct RealAmounts {
     cpus: f64,
     memory: f64,
     nodes: f64,
     gpus: f64,
 }
 
-impl Amounts {
+impl RealAmounts {
     fn weighted(&self, weights: &TresWeights) -> f64 {
         let TresWeights { cpus, memory, nodes, gpus } = weights;
         self.cpus * cpus + self.memory * memory + self.nodes * nodes + self.gpus * gpus
     }
 
-    fn over(&self, all: &Amounts) -> Amounts {
+    fn over(&self, all: &RealAmounts) -> RealAmounts {
         let part = |own: f64, all: f64| if all > 0.0 { own / all } else { 0.0 };
-        Amounts {
+        RealAmounts {
             cpus: part(self.cpus, all.cpus),
             memory: part(self.memory, all.memory),
             nodes: part(self.nodes, all.nodes),
@@ -39,7 +39,7 @@ impl Amounts {
 /// - Before the simulation, [`owner`](SitePriorities::owner) for each user of the log: shares are those of all known users. It may also
 ///   be called later.
 /// - At a submission (or when a job becomes eligible): [`of`](SitePriorities::of), once for each of its partitions.
-/// - Every [`period`](SitePriorities::period): [`recalculate`](SitePriorities::recalculate) with all running jobs; then `of` for every
+/// - Every [`period`](PriorityWeights::period): [`recalculate`](SitePriorities::recalculate) with all running jobs; then `of` for every
 ///   waiting job, and the queue is sorted anew. Between recalculations priorities stay as they are.
 /// - At each end: [`on_end`](SitePriorities::on_end).
 ///
@@ -52,7 +52,7 @@ pub struct SitePriorities {
     nodes: f64,
     cpus: f64,
     /// By partition: its factor and what it has.
-    partitions: Vec<(f64, Amounts)>,
+    partitions: Vec<(f64, RealAmounts)>,
     /// By quality of service: its factor.
     qos: Vec<f64>,
 }
@@ -64,7 +64,7 @@ impl SitePriorities {
         let largest = cluster.partitions.iter().map(|partition| partition.priority_job_factor).max().unwrap_or(0);
         let part = |own: u32, all: u32| if all > 0 { f64::from(own) / f64::from(all) } else { 0.0 };
         let amounts = |nodes: &[u32]| {
-            nodes.iter().fold(Amounts::default(), |mut all, &node| {
+            nodes.iter().fold(RealAmounts::default(), |mut all, &node| {
                 let node = &cluster.nodes[node as usize];
                 all.cpus += f64::from(node.cpus);
                 all.memory += node.memory as f64;
@@ -87,16 +87,6 @@ impl SitePriorities {
             weights,
             owners,
         }
-    }
-
-    /// The time from one recalculation to the next.
-    pub fn period(&self) -> Seconds {
-        self.weights.period
-    }
-
-    /// All owners of jobs.
-    pub fn owners(&self) -> &Owners {
-        &self.owners
     }
 
     /// The owner of the jobs of a user in an account, as [`Owners::find`]. One that is new gets a share.
@@ -177,11 +167,11 @@ impl SitePriorities {
     }
 }
 
-fn asked(job: &SlurmJob, cpus: f64) -> Amounts {
+fn asked(job: &SlurmJob, cpus: f64) -> RealAmounts {
     let nodes = f64::from(job.min_nodes);
     let times = if job.is_per_cpu { cpus } else { nodes };
     let gpus = if job.gpus > 0 { f64::from(job.gpus) } else { f64::from(job.gpus_per_node) * nodes };
-    Amounts { cpus, memory: job.memory as f64 * times, nodes, gpus }
+    RealAmounts { cpus, memory: job.memory as f64 * times, nodes, gpus }
 }
 
 #[cfg(test)]
@@ -208,7 +198,7 @@ PartitionName=gpu Nodes=g[1-2] PriorityJobFactor=40
         let script = "add qos Name=low Priority=5\nadd qos Name=high Priority=20\n";
         cluster.associations.add_text(script).unwrap();
         let owners = Owners::new(&cluster.associations);
-        let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::default());
+        let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::of(&catalog::parse("slurm").unwrap()));
         let weights = PriorityWeights::of(&catalog::parse(&format!("slurm:order=multifactor,{keys}")).unwrap());
         (SitePriorities::new(weights, &site, owners), site)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::machine::{Cluster, Partition, PreemptMode};
 use crate::spec::Spec;
-use crate::time::{DAY, MINUTE, Seconds};
+use crate::time::Seconds;
 
 /// The machine and the parameters of its slurm.conf.
 #[derive(Clone, Debug)]
@@ -66,33 +66,6 @@ pub struct SlurmParameters {
     pub preempt_exempt: Seconds,
 }
 
-impl Default for SlurmParameters {
-    fn default() -> Self {
-        SlurmParameters {
-            resolution: MINUTE,
-            window: DAY,
-            growth: 0,
-            most_tried: 500,
-            most_per_user: 0,
-            most_per_partition: 0,
-            most_started: 0,
-            most_reserved: 0,
-            least_age: 0,
-            one_reservation: false,
-            busy_first: false,
-            serial_at_end: false,
-            least_loaded_first: false,
-            depth: 100,
-            partition_depth: 0,
-            array_reservations: 20,
-            limits_block: false,
-            kill_wait: 30,
-            preempt: PreemptMode::Off,
-            preempt_exempt: 0,
-        }
-    }
-}
-
 impl SlurmParameters {
     /// Those of a spec of the scheduler `slurm`.
     pub fn of(spec: &Spec) -> SlurmParameters {
@@ -114,11 +87,11 @@ impl SlurmParameters {
             least_loaded_first: is_set("cr_lln"),
             depth: count("default_queue_depth"),
             partition_depth: count("partition_job_depth"),
+            array_reservations: 20,
             limits_block: is_set("assoc_limit_stop"),
             kill_wait: spec.duration("kill_wait"),
             preempt: PreemptMode::of(spec.text("preempt")).unwrap_or_default(),
             preempt_exempt: spec.duration("preempt_exempt"),
-            ..SlurmParameters::default()
         }
     }
 }

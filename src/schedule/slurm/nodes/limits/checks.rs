@@ -1,15 +1,16 @@
 //! Whether a job keeps the limits.
 
-use super::super::passes::{Chosen, QueueEntry};
+use super::super::job::QueueEntry;
+use super::super::passes::Chosen;
 use super::holders::QosLimits;
 use super::used::{Amounts, NODES, Used, amounts_of, minutes_of};
-use super::{Entry, SiteLimits};
+use super::{LimitedJob, SiteLimits};
 use crate::machine::NodeShare;
 use crate::machine::associations::{Limits, Tres};
 use crate::time::Seconds;
 
 /// What a job asks for.
-pub(super) struct Asked<'a> {
+pub(super) struct AskedAmounts<'a> {
     pub amounts: Amounts,
     /// Times the minutes of its limit.
     minutes: Amounts,
@@ -19,7 +20,7 @@ pub(super) struct Asked<'a> {
 
 impl SiteLimits {
     /// What a job asks for, as far as its nodes are known.
-    pub(super) fn asked<'a>(&self, entry: QueueEntry<'_>, chosen: Chosen<'a>) -> Asked<'a> {
+    pub(super) fn asked<'a>(&self, entry: QueueEntry<'_>, chosen: Chosen<'a>) -> AskedAmounts<'a> {
         let QueueEntry { job, partition } = entry;
         let (cpus, nodes, grant) = match chosen {
             Chosen::Now(grant) => (0, 0, Some(grant)),
@@ -35,13 +36,13 @@ impl SiteLimits {
             let gpus = if job.gpus > 0 { job.gpus.into() } else { u64::from(job.gpus_per_node) * nodes };
             [cpus, job.memory * if job.is_per_cpu { cpus } else { nodes }, nodes, gpus]
         });
-        Asked { amounts, minutes: amounts.map(|amount| amount * minutes_of(job.limit)), grant }
+        AskedAmounts { amounts, minutes: amounts.map(|amount| amount * minutes_of(job.limit)), grant }
     }
 
     /// A limit of all jobs together: that of the first quality of service that has one, else those of the user and all accounts above.
     fn keeps_group<T>(
         &self,
-        entry: &Entry<'_>,
+        entry: &LimitedJob<'_>,
         limit: impl Fn(&Limits) -> Option<T>,
         keeps: impl Fn(T, &Used) -> bool,
     ) -> bool {
@@ -60,7 +61,7 @@ impl SiteLimits {
     /// A limit of a quality of service for each user or account.
     fn keeps_each<T>(
         &self,
-        entry: &Entry<'_>,
+        entry: &LimitedJob<'_>,
         limit: impl Fn(&Limits) -> Option<T>,
         used: impl Fn(&QosLimits) -> Option<&Used>,
         keeps: impl Fn(T, &Used) -> bool,
@@ -71,7 +72,7 @@ impl SiteLimits {
     }
 
     /// A limit of a single job: that of the first quality of service that has one, else that of the user.
-    fn of_job<T>(&self, entry: &Entry<'_>, limit: impl Fn(&Limits) -> Option<T>) -> Option<T> {
+    fn of_job<T>(&self, entry: &LimitedJob<'_>, limit: impl Fn(&Limits) -> Option<T>) -> Option<T> {
         let of_qos = entry.qos.iter().flatten().find_map(|&qos| limit(&self.qos[qos].limits));
         of_qos.or_else(|| limit(&self.owners[entry.job.owner].limits))
     }
@@ -79,7 +80,7 @@ impl SiteLimits {
     /// Limits of numbers of jobs: of all together, of each user, of each account.
     fn keeps_jobs(
         &self,
-        entry: &Entry<'_>,
+        entry: &LimitedJob<'_>,
         jobs: fn(&Used) -> u32,
         group: fn(&Limits) -> Option<u32>,
         user: fn(&Limits) -> Option<u32>,
@@ -96,7 +97,7 @@ impl SiteLimits {
     }
 
     /// Limits of numbers of running jobs.
-    pub(super) fn keeps_running(&self, entry: &Entry<'_>) -> bool {
+    pub(super) fn keeps_running(&self, entry: &LimitedJob<'_>) -> bool {
         self.keeps_jobs(
             entry,
             |used| used.jobs,
@@ -107,7 +108,7 @@ impl SiteLimits {
     }
 
     /// Limits of numbers of jobs that wait or run.
-    pub(super) fn keeps_submissions(&self, entry: &Entry<'_>) -> bool {
+    pub(super) fn keeps_submissions(&self, entry: &LimitedJob<'_>) -> bool {
         self.keeps_jobs(
             entry,
             |used| used.submitted,
@@ -118,7 +119,7 @@ impl SiteLimits {
     }
 
     /// Limits of the times of jobs.
-    pub(super) fn keeps_wall(&self, entry: &Entry<'_>) -> bool {
+    pub(super) fn keeps_wall(&self, entry: &LimitedJob<'_>) -> bool {
         let limit = entry.job.limit;
         let keeps = |most: Seconds, used: &Used| match entry.is_alone {
             true => limit <= most,
@@ -129,7 +130,7 @@ impl SiteLimits {
     }
 
     /// Limits of amounts. What a job does not ask for is not limited.
-    pub(super) fn keeps_amounts(&self, entry: &Entry<'_>, asked: &Asked<'_>) -> bool {
+    pub(super) fn keeps_amounts(&self, entry: &LimitedJob<'_>, asked: &AskedAmounts<'_>) -> bool {
         // Jobs that count nothing are not held by what others have used.
         let is_free = self.usage_factor(entry.job) == 0.0;
         let nodes = asked.amounts[NODES].max(1);

@@ -62,7 +62,7 @@ pub(super) struct OwnerLimits {
 impl OwnerLimits {
     /// An owner at a place, below another.
     pub fn new(at: usize, owner: &Owner, above: Option<&OwnerLimits>) -> OwnerLimits {
-        let mut limits = owner.limits.clone();
+        let mut limits = owner.own.limits.clone();
         if let Some(OwnerLimits { limits: above, .. }) = above {
             limits.max_jobs = limits.max_jobs.or(above.max_jobs);
             limits.max_submit_jobs = limits.max_submit_jobs.or(above.max_submit_jobs);

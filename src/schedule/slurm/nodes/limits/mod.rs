@@ -19,15 +19,15 @@ use rustc_hash::FxHashMap;
 use self::holders::{OwnerLimits, QosLimits};
 use self::used::{Charge, Used, amounts_of};
 use super::in_use::RunningJob;
-use super::job::SlurmJob;
+use super::job::{QueueEntry, SlurmJob};
 use super::owners::Owners;
-use super::passes::{Chosen, JobLimits, QueueEntry};
+use super::passes::{Chosen, JobLimits};
 use crate::machine::associations::Limits;
 use crate::machine::{Cluster, NodeShare};
 use crate::time::Time;
 
 /// The limits of a site, with what jobs use of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SiteLimits {
     cluster: Arc<Cluster>,
     /// By place in the associations.
@@ -60,7 +60,7 @@ pub enum Rejected {
 }
 
 /// Whose limits a job must keep.
-struct Entry<'a> {
+struct LimitedJob<'a> {
     job: &'a SlurmJob,
     account: usize,
     /// The first one comes first.
@@ -79,19 +79,7 @@ impl SiteLimits {
         let qos: Vec<QosLimits> = all.iter().map(QosLimits::new).collect();
         let place = |name: &str| all.iter().position(|qos| qos.name == name);
         let partition_qos = cluster.partitions.iter().map(|partition| place(&partition.qos)).collect();
-        let mut limits = SiteLimits {
-            partition_qos,
-            owners: Vec::new(),
-            last_cpus: FxHashMap::default(),
-            is_empty: true,
-            has_nodes: false,
-            has_times: false,
-            decay: 1.0,
-            counted: None,
-            unused: Used::default(),
-            qos,
-            cluster,
-        };
+        let mut limits = SiteLimits { partition_qos, decay: 1.0, qos, cluster, ..SiteLimits::default() };
         limits.add_owners(owners);
         let sets = limits.qos.iter().map(|qos| &qos.limits).chain(limits.owners.iter().map(|owner| &owner.limits));
         let sets: Vec<&Limits> = sets.filter(|set| **set != Limits::default()).collect();
@@ -209,17 +197,17 @@ impl SiteLimits {
         job.qos.map_or(1.0, |qos| self.qos[qos].usage_factor)
     }
 
-    fn entry<'a>(&self, entry: QueueEntry<'a>) -> Entry<'a> {
+    fn entry<'a>(&self, entry: QueueEntry<'a>) -> LimitedJob<'a> {
         let QueueEntry { job, partition } = entry;
         let first = self.partition_qos[partition];
         let qos = [first, job.qos.filter(|qos| first != Some(*qos))];
         let owner = &self.owners[job.owner];
         let is_limited = owner.is_within_limits || qos.iter().flatten().any(|&qos| self.qos[qos].is_limited);
-        Entry { job, account: owner.account, qos, is_limited, is_alone: false }
+        LimitedJob { job, account: owner.account, qos, is_limited, is_alone: false }
     }
 
     /// Changes what is used of all limits that hold for a job.
-    fn count(&mut self, entry: &Entry<'_>, change: impl Fn(&mut Used)) {
+    fn count(&mut self, entry: &LimitedJob<'_>, change: impl Fn(&mut Used)) {
         entry.qos.iter().flatten().for_each(|&qos| self.qos[qos].count(entry.job.user, entry.account, &change));
         self.count_owners(entry.job.owner, change);
     }

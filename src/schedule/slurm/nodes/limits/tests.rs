@@ -8,6 +8,7 @@ use super::*;
 use crate::machine::associations::Associations;
 use crate::machine::{NodeGrant, Resources, parse_slurm_conf};
 use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::schedule::catalog;
 use crate::time::{HOUR, MINUTE};
 
 /// The partition without a quality of service, and that with `inside`.
@@ -336,8 +337,10 @@ fn a_job_over_a_limit_is_passed_over_or_blocks() {
         let mut site = Site::new("add qos none GrpJobs=0");
         let jobs = [site.job("u1", "none"), site.job("u2", "")];
         let queue = jobs.each_ref().map(|job| QueueEntry { job, partition: PLAIN });
-        let machine =
-            SlurmSite::new(site.limits.cluster.clone(), SlurmParameters { limits_block, ..SlurmParameters::default() });
+        let machine = SlurmSite::new(
+            site.limits.cluster.clone(),
+            SlurmParameters { limits_block, ..SlurmParameters::of(&catalog::parse("slurm").unwrap()) },
+        );
         let mut state = NodesState::new(&machine);
         let completing = NodeSet::none(machine.len());
         let mut pass = SlurmPass {

@@ -1,0 +1,65 @@
+//! What decides in a backfilling pass where its rules leave something open.
+
+use super::arrivals::Arrivals;
+use super::order::{Order, Rank};
+use super::policy::{Policy, View};
+use super::queue::Waiting;
+use super::room::Room;
+use super::rules::Rules;
+use crate::job::JobId;
+use crate::time::Time;
+
+/// The place of a job among those that are tried: a class, and its place in that. The smallest comes first.
+pub(super) type Precedence = (u8, Rank);
+
+/// Who is protected, who starts first, and in which order jobs are tried.
+pub(super) trait Guide {
+    /// The classes of precedence before the last one, in which jobs are in the order of the scan.
+    const CLASSES: u8 = 0;
+
+    /// Whether jobs that overtake this one, which has got a reservation, must fit by their estimates if those are longer than their
+    /// predictions. `is_first`: no other job has a reservation.
+    fn is_protected(&self, job: &Waiting, is_first: bool, arrivals: &Arrivals, now: Time) -> bool;
+
+    /// The place of a job among those that are tried after the reservations are made.
+    fn precedence(&self, job: &Waiting, arrivals: &Arrivals, now: Time) -> Precedence;
+
+    /// Puts jobs in the order of their precedence.
+    fn sort(&self, jobs: &mut [Waiting], arrivals: &Arrivals, now: Time) {
+        jobs.sort_by_cached_key(|job| self.precedence(job, arrivals, now));
+    }
+
+    /// Adds the waiting jobs of a class that is not the last, if there is room for them, in the order of their precedence.
+    fn list_class(&self, _class: u8, _room: &Room, _view: &View<'_>, _jobs: &mut Vec<Waiting>) {}
+
+    /// Jobs of at least this width start before all others if they can be placed; none if there is no such width. `head` is the
+    /// first of the waiting jobs.
+    fn width_that_starts_first(&self, _head: &Waiting, _now: Time) -> Option<u32> {
+        None
+    }
+}
+
+impl Guide for Rules {
+    fn is_protected(&self, job: &Waiting, is_first: bool, arrivals: &Arrivals, now: Time) -> bool {
+        is_first && arrivals.has_waited(job.id, self.protect, now)
+    }
+
+    fn precedence(&self, job: &Waiting, arrivals: &Arrivals, now: Time) -> Precedence {
+        (0, self.scan.rank(job, arrivals, now))
+    }
+
+    fn sort(&self, jobs: &mut [Waiting], arrivals: &Arrivals, now: Time) {
+        match self.scan {
+            // They are in this order.
+            Order::Arrival => {}
+            Order::ShortestPrediction => jobs.sort_unstable_by_key(|job| (job.length, job.id)),
+            order => jobs.sort_by_cached_key(|job| order.rank(job, arrivals, now)),
+        }
+    }
+}
+
+/// A backfilling policy of which a pass can have another guide than the rules.
+pub(super) trait Guided: Policy {
+    /// As [`Policy::pass`].
+    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>);
+}
