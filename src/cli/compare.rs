@@ -21,7 +21,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "compare",
     about: "Compare two outputs: which figures differ, and by how much",
     arguments: CompareArgs::augment_args,
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -63,7 +63,7 @@ struct CompareArgs {
     print: PrintOptions,
 }
 
-fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     if args.first == "-" && args.second == "-" {
         return Err(
             UsageError("standard input can be read only once: give a file for one of the two".to_string()).into()
@@ -97,7 +97,7 @@ fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
         }
     })?;
     let counts = result?;
-    if args.print.format() != Format::Table && !quiet {
+    if args.print.format() != Format::Table {
         note(about.in_words(&counts));
     }
     match counts.is_same() {

@@ -31,7 +31,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "fidelity",
     about: "How near does a simulated schedule come to the recorded one?",
     arguments: |command| with_options(FidelityArgs::augment_args(command)),
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -120,8 +120,8 @@ impl PrintedSchedule {
     }
 }
 
-fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = options::read_settings(matches, None, quiet)?;
+fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
+    let SettingList { options: settings, swept } = options::read_settings(matches, None)?;
     let print = args.groups.printed(args.output.print)?;
     let outputs =
         [("--by-out", &args.groups.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
@@ -133,10 +133,10 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return Err(UsageError(message.to_string()).into());
     }
-    let given = (args.log.given(), &args.log.source(quiet));
+    let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
-    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
-    log.show_names(args.names, quiet);
+    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits)?;
+    log.show_names(args.names);
     let workload = log.workload.clone();
     args.groups.check(&workload)?;
     warn_of_misfits(&workload.label, &workload);
@@ -146,7 +146,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
     let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
-    if !recorded.has_windows() && !quiet {
+    if !recorded.has_windows() {
         let length = print_duration(args.window);
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
     }
@@ -171,7 +171,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let details = Details { again, record: true, ..Details::default() };
     let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
     let ComputedRuns { rows, extras, .. } =
-        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields, quiet)?;
+        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields)?;
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());

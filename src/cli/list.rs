@@ -28,7 +28,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "list",
     about: "List predictors, schedulers, models, columns, with their keys",
     arguments: |command| listing(ListArgs::augment_args(command)),
-    run: |matches, _| execute(&parsed(matches)),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]

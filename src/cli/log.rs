@@ -35,8 +35,8 @@ impl LogArgs {
     }
 
     /// The log that was given, or the embedded log, with a note.
-    pub fn source(&self, quiet: bool) -> Source {
-        if self.given().is_none() && !quiet {
+    pub fn source(&self) -> Source {
+        if self.given().is_none() {
             note("no log was given: using the log embedded in the program (see --help)");
         }
         self.source_without_note()
@@ -48,8 +48,8 @@ impl LogArgs {
     }
 }
 
-pub fn read_log(source: &Source, how: ReadOptions, quiet: bool) -> Result<Log, TraceError> {
-    let progress = Progress::counting("reading", "records", None, quiet);
+pub fn read_log(source: &Source, how: ReadOptions) -> Result<Log, TraceError> {
+    let progress = Progress::counting("reading", "records", None);
     read(source, how, &mut |records| progress.set(records))
 }
 
@@ -62,19 +62,19 @@ pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
 }
 
 /// Reads a log, then cleans and shapes its jobs by the options.
-pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
-    let (workload, log) = read_and_clean(source, options, quiet)?;
-    report_cleaning(&log, &workload, quiet);
-    report_requests(&log.name, &workload, options.reading.unit, quiet);
-    report_missing_predictions(&log.name, &workload, options.predictors(), quiet);
+pub fn read_workload(source: &Source, options: &Options) -> Result<Workload, TraceError> {
+    let (workload, log) = read_and_clean(source, options)?;
+    report_cleaning(&log, &workload);
+    report_requests(&log.name, &workload, options.reading.unit);
+    report_missing_predictions(&log.name, &workload, options.predictors());
     let workload = options.shape(workload)?;
-    report_feedback(&log.name, &workload, quiet);
+    report_feedback(&log.name, &workload);
     Ok(workload)
 }
 
 /// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.
-pub fn read_and_clean(source: &Source, options: &Options, quiet: bool) -> Result<(Workload, Log), TraceError> {
-    let mut log = read_log(source, options.read_options(), quiet)?;
+pub fn read_and_clean(source: &Source, options: &Options) -> Result<(Workload, Log), TraceError> {
+    let mut log = read_log(source, options.read_options())?;
     let workload = options.clean_out(&mut log)?;
     Ok((workload, log))
 }

@@ -39,6 +39,7 @@ mod places;
 mod plain_arguments;
 mod predict;
 mod progress;
+mod quiet;
 mod recommend;
 mod report;
 mod report_files;
@@ -57,7 +58,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
 
 use crate::predict::catalog::{self as predictors, Entry};
 use crate::schedule::catalog::{self as schedulers, SchedulerEntry};
@@ -69,8 +70,8 @@ struct CommandForm {
     about: &'static str,
     /// Adds the arguments.
     arguments: fn(clap::Command) -> clap::Command,
-    /// Runs it with its arguments. The last parameter is whether `--quiet` was given.
-    run: fn(&ArgMatches, bool) -> anyhow::Result<()>,
+    /// Runs it with its arguments.
+    run: fn(&ArgMatches) -> anyhow::Result<()>,
 }
 
 /// The subcommands in the groups of the short help, each with its heading.
@@ -206,16 +207,7 @@ fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Comman
         .subcommand_help_heading("Other commands")
         .subcommands(forms().map(form))
         .arg(color::argument().display_order(999))
-        .arg(
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .global(true)
-                .display_order(1000)
-                .help("Print only warnings and errors to standard error: no notes, times or progress")
-                .help_heading("Output"),
-        );
+        .arg(quiet::argument().display_order(1000));
     help::add(command)
 }
 
@@ -287,18 +279,18 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     if let Some(names) = help::asked(&matches) {
         return help::execute(&names);
     }
-    let quiet = matches.get_flag("quiet");
+    quiet::follow(&matches);
     match matches.subcommand() {
         None => {
             if let Some(log) = matches.get_one::<String>("log") {
                 plain_arguments::refuse_unknown_word(log, &command)?;
             }
-            simulate::execute(&matches, quiet)
+            simulate::execute(&matches)
         }
         Some((name, below)) => {
             refuse_options_of_the_main_command(&mut command, &matches, name);
             let form = forms().find(|form| form.name == name).expect("clap knows only these commands");
-            (form.run)(below, quiet)
+            (form.run)(below)
         }
     }
 }

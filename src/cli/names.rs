@@ -22,20 +22,20 @@ impl NamesOption {
     }
 
     /// The names of a log that are shown; none if they are not wanted. A note says which names an SWF log does not have.
-    pub fn of(self, log: &Log, quiet: bool) -> ShownNames {
+    pub fn of(self, log: &Log) -> ShownNames {
         if !self.names {
             return ShownNames::default();
         }
         let names = ShownNames::of(log);
-        if log.source.format == "swf" && !quiet {
+        if log.source.format == "swf" {
             note(format_args!("{}: {}", log.name, missing_in_words(&names)));
         }
         names
     }
 
     /// Puts the names of a log, if they are wanted, into its workload.
-    pub fn show(self, log: &Log, workload: Workload, quiet: bool) -> Workload {
-        Workload { names: self.of(log, quiet), ..workload }
+    pub fn show(self, log: &Log, workload: Workload) -> Workload {
+        Workload { names: self.of(log), ..workload }
     }
 }
 

@@ -91,8 +91,8 @@ pub struct SettingList {
 
 /// The settings that the arguments give, with warnings of options without effect. With `--slurm-conf`, the site's own Slurm is
 /// the default scheduler. What settings are compared with, unless it is given, is that of the file, else `baseline`.
-pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: bool) -> anyhow::Result<SettingList> {
-    let conf = slurm_conf::read(matches, quiet)?;
+pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
+    let conf = slurm_conf::read(matches)?;
     let mut list = read_lists(matches, conf.as_ref())?;
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.map(|conf| conf.baseline()).or(baseline).filter(|_| !is_baseline_given);
@@ -105,12 +105,10 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     for (seed, value) in idle_seeds(matches, &list.options[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &list.options);
-    }
+    slurm_conf::note_idle_predictor(matches, &list.options);
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
-    slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true, quiet);
-    slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false, quiet);
+    slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true);
+    slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false);
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
     if on_pools.iter().any(|options| options.associations.is_some()) {
         warning(format_args!("--associations has no effect without --machine: accounts and limits are those of nodes"));

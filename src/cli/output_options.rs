@@ -166,18 +166,16 @@ impl PrintOptions {
 }
 
 impl PrintOptions {
-    /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints unless
-    /// `quiet`. With it the report is a row, on standard output if the file does not go there.
+    /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints. With
+    /// it the report is a row, on standard output if the file does not go there.
     pub fn report<N: AsRef<str> + Clone>(
         &self,
         out: &str,
-        quiet: bool,
         row: &[(N, Cell)],
         notes: impl FnOnce(),
     ) -> Result<(), OutputError> {
         match self.given().is_some() {
             true => self.print_row(Output::is_stdout(out), row, |out, width| write_pairs(out, width, row)),
-            false if quiet => Ok(()),
             false => {
                 notes();
                 Ok(())

@@ -33,7 +33,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
         slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -177,9 +177,9 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
     all.into_iter().filter(|setting| is_new(setting)).collect()
 }
 
-fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
-    let conf = slurm_conf::read(matches, quiet)?;
+    let conf = slurm_conf::read(matches)?;
     conf.iter().for_each(|conf| conf.set_machine(&mut options));
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
@@ -191,13 +191,13 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         return Err(UsageError(why.to_string()).into());
     }
     let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
-    slurm_conf::note_preemption(schedulers, options.machine.is_some(), quiet);
+    slurm_conf::note_preemption(schedulers, options.machine.is_some());
     if options.machine.is_some() {
         options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
-    let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
-    let site = check_site(&workload, &present, &options, args.output.threads(), quiet);
+    let workload = read_workload(&args.log.source(), &options)?;
+    let site = check_site(&workload, &present, &options, args.output.threads());
     let mut question = Question {
         trace: args.log.given().map(str::to_string),
         jobs: workload.jobs.len(),
@@ -222,12 +222,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     }
     let folder = args.out.as_deref().inspect(|folder| keep_at_interrupt(folder));
     let found = {
-        let progress = Progress::counting("recommend", "runs", Some(question.runs()), quiet);
+        let progress = Progress::counting("recommend", "runs", Some(question.runs()));
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
-    if !quiet {
-        note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
-    }
+    note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)
 }

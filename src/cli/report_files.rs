@@ -74,7 +74,6 @@ impl ReportFiles<'_> {
         report: &WrittenReport,
         row: [(&'static str, Cell); N],
         print: &PrintOptions,
-        quiet: bool,
     ) -> anyhow::Result<()> {
         let pictures = self.folder.map_or(Vec::new(), |_| report.chart_files());
         if let Some(folder) = self.folder {
@@ -97,7 +96,7 @@ impl ReportFiles<'_> {
                 ("svg", folder.clone().map(Cell::Text).into()),
             ])
             .collect();
-        print.report(page.unwrap_or_default(), quiet, &row, || {
+        print.report(page.unwrap_or_default(), &row, || {
             if let Some(page) = page.filter(|page| !Output::is_stdout(page)) {
                 let size = grouped((report.page.len() as u64).div_ceil(1000));
                 note(format_args!("the report is in {page} ({size} kB): open it with a browser"));

@@ -40,9 +40,9 @@ pub struct SiteConf {
 /// What lines begin with that `--machine` reads.
 const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"];
 
-/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Unless
-/// `quiet`, prints the scheduler and the machine that the file means, and what else was not used.
-pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
+/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Notes
+/// the scheduler and the machine that the file means, and what else was not used.
+pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
     let is_known = |name| matches.try_contains_id(name).is_ok() && options::is_given(matches, name);
@@ -63,19 +63,17 @@ pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, Usage
             ignored_in_words(&mattering)
         ));
     }
-    if !quiet {
-        let on = match (&machine, conf.procs) {
-            (Some(machine), Some(procs)) => {
-                let nodes = counted(machine.cluster.nodes.len() as u64, "node");
-                format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
-            }
-            (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
-            (_, None) => String::new(),
-        };
-        note(format_args!("{file} means {}{on}", conf.spec()));
-        if !others.is_empty() {
-            note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
+    let on = match (&machine, conf.procs) {
+        (Some(machine), Some(procs)) => {
+            let nodes = counted(machine.cluster.nodes.len() as u64, "node");
+            format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
         }
+        (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
+        (_, None) => String::new(),
+    };
+    note(format_args!("{file} means {}{on}", conf.spec()));
+    if !others.is_empty() {
+        note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
     }
     Ok(Some(SiteConf { file: file.clone(), conf, machine }))
 }
@@ -157,15 +155,15 @@ impl SiteConf {
 const SLURM: &str = "slurm";
 
 /// Says that preemption was not checked beside a real Slurm, or warns that it has no effect on a pool of processors.
-pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool, quiet: bool) {
+pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool) {
     match schedulers.find(|spec| catalog::preempts(spec)) {
         Some(spec) if !is_on_nodes => {
             warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
         }
-        Some(spec) if !quiet => {
+        Some(spec) => {
             note(format_args!("{spec}: preemption is unverified: no real Slurm was its judge; see `sim help slurm`"));
         }
-        _ => {}
+        None => {}
     }
 }
 

@@ -34,7 +34,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = TraceArgs::augment_args(command).mut_subcommand("info", info);
         command.mut_subcommand("validate", validate).mut_subcommand("convert", convert)
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -113,16 +113,16 @@ struct ConvertArgs {
     print: PrintOptions,
 }
 
-fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (_, of_command) = matches.subcommand().expect("clap requires a command");
     let options = options::read(of_command)?;
     match &args.command {
         TraceCommand::Info(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
-            let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
+            let log = read_log(&args.log.source_without_note(), options.read_options())?;
             let mut survey = survey(&log, &options.cleaning)?;
             survey.given = survey.given.filter(|_| options.reading.unit == Unit::Cpus);
-            report_unit(&log, quiet, || UnitDoubt::of(&options.clean(&log).ok()?));
+            report_unit(&log, || UnitDoubt::of(&options.clean(&log).ok()?));
             if let (Some(peak), Some(procs)) = (survey.peak, survey.procs)
                 && peak > procs
             {
@@ -135,7 +135,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
             let source = args.log.source_without_note();
-            let progress = Progress::counting("reading", "records", None, quiet);
+            let progress = Progress::counting("reading", "records", None);
             let (how, procs) = (options.read_options(), options.cleaning.procs);
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
@@ -144,11 +144,11 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
         }
-        TraceCommand::Convert(args) => convert(args, &options, quiet),
+        TraceCommand::Convert(args) => convert(args, &options),
     }
 }
 
-fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
+fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
     let logs = if args.logs.is_empty() { &args.trace } else { &args.logs };
     let inputs: Vec<_> = logs.iter().map(|file| ("LOG", file.as_str())).collect();
     let outputs =
@@ -156,10 +156,10 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let OutputFiles { files: [out, names, requests], .. } = OutputFiles::open(outputs, &inputs)?;
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
-    let progress = Progress::counting("reading", "records", None, quiet);
+    let progress = Progress::counting("reading", "records", None);
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
-    let header = converted_header(&log, &sources, options, quiet)?;
+    let header = converted_header(&log, &sources, options)?;
     let preceding = match &args.feedback {
         None => None,
         Some(model) => Some(model.fields(&options.clean(&log)?, &log.preceding)?),
@@ -168,7 +168,7 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
     match requests {
         Some(out) => out.fill(|out| write_requests(out, &log))?,
-        None => note_lost_conditions(&log, quiet),
+        None => note_lost_conditions(&log),
     }
     let row = [
         ("trace", Cell::Text(log.label.clone())),
@@ -177,7 +177,7 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
         ("rows", Cell::Count(log.source.rows)),
         ("procs", header.procs().map_or(Cell::None, |procs| Cell::Count(u64::from(procs)))),
     ];
-    Ok(args.print.report(&args.out, quiet, &row, || {
+    Ok(args.print.report(&args.out, &row, || {
         let (records, rows) = (counted(log.records.len() as u64, "record"), counted(log.source.rows, "row"));
         note(format_args!("{}: {records} of {rows}", log.name));
         if let Some(preceding) = &preceding {
@@ -187,19 +187,19 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
 }
 
 /// Notes that what jobs wait for is not in the new log.
-fn note_lost_conditions(log: &Log, quiet: bool) {
-    if let Some(words) = ConditionSurvey::of(&log.conditions).in_words().filter(|_| !quiet) {
+fn note_lost_conditions(log: &Log) {
+    if let Some(words) = ConditionSurvey::of(&log.conditions).in_words() {
         note(format_args!("{}: {words}: SWF has no place for these; --requests-out FILE keeps them", log.name));
     }
 }
 
 /// The header of a log that is converted. Prints what reading did to the log.
-fn converted_header(log: &Log, sources: &[Source], options: &Options, quiet: bool) -> Result<Header, TraceError> {
-    report_reading(log, quiet);
+fn converted_header(log: &Log, sources: &[Source], options: &Options) -> Result<Header, TraceError> {
+    report_reading(log);
     if log.records.is_empty() {
         return Err(TraceError::NoJobs { name: log.name.clone(), why: "the log has no records".to_string() });
     }
-    report_unit(log, quiet, || UnitDoubt::of(&options.clean(log).ok()?));
+    report_unit(log, || UnitDoubt::of(&options.clean(log).ok()?));
     let mut header = log.header.with_procs(machine(log, options)?);
     header.push(source_note(log, sources, options.reading.unit).as_bytes());
     Ok(header)

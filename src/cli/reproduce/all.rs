@@ -30,7 +30,7 @@ pub struct AllArgs {
     output: OutputOptions,
 }
 
-pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &AllArgs) -> anyhow::Result<()> {
     let no_folder = |error| OutputError { name: args.out.display().to_string(), error };
     std::fs::create_dir_all(&args.out).map_err(no_folder)?;
     let mut wanted: Vec<ArchiveLog> = Vec::new();
@@ -39,7 +39,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             wanted.push(*log);
         }
     }
-    let logs = find(&args.logs, &wanted, quiet)?;
+    let logs = find(&args.logs, &wanted)?;
     let (mut done, mut failed): (Vec<(Study, Vec<Figure>)>, Vec<&str>) = (Vec::new(), Vec::new());
     for study in STUDIES {
         let logs: Vec<FoundLog> = logs.iter().filter(|found| study.logs.contains(&found.log)).cloned().collect();
@@ -48,7 +48,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             continue;
         }
         // A damaged or short log spoils its studies, but not the others.
-        let figures = match figures(args, study, &logs, quiet) {
+        let figures = match figures(args, study, &logs) {
             Err(error) if !matches!(error.downcast_ref(), None | Some(StudyError::Kept(_))) => {
                 stderr::error(format_args!("{}: {error:#}", study.name));
                 failed.push(study.name);
@@ -76,18 +76,16 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// The figures of a study, from the folder if they are there and still valid.
-fn figures(args: &AllArgs, study: Study, logs: &[FoundLog], quiet: bool) -> anyhow::Result<Vec<Figure>> {
+fn figures(args: &AllArgs, study: Study, logs: &[FoundLog]) -> anyhow::Result<Vec<Figure>> {
     let key = KeptFigures::key(&study, logs, args.quick)?;
     let file = args.out.join(format!("{}.json", study.name));
     if let Some(kept) = KeptFigures::read(&file, &key) {
-        if !quiet {
-            note(format_args!("{}: reused from {}", study.name, file.display()));
-        }
+        note(format_args!("{}: reused from {}", study.name, file.display()));
         return Ok(kept.figures);
     }
     let mut setup = Setup::new(&study, logs.to_vec(), args.output.threads(), args.quick);
     setup.folder = Some(args.out.join(format!("{}-runs", study.name)));
-    let kept = KeptFigures { key, figures: compute(&study, &setup, quiet)?.figures };
+    let kept = KeptFigures { key, figures: compute(&study, &setup)?.figures };
     Output::create(&file.to_string_lossy())?.fill(|out| kept.write(out))?;
     Ok(kept.figures)
 }

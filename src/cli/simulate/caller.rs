@@ -17,12 +17,12 @@ use crate::schedule::{EndAnswer, Episode, Exec, Introduction, LogFacts};
 use crate::text::printable;
 use crate::trace::{RunFacts, Workload};
 
-pub fn execute(args: &SimulateArgs, matches: &ArgMatches, settings: Vec<Options>, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &SimulateArgs, matches: &ArgMatches, settings: Vec<Options>) -> anyhow::Result<()> {
     let out = args.caller_out(matches, &settings)?;
     let [options] = <[Options; 1]>::try_from(settings).expect("one setting was checked");
     let options = Options { baseline: None, ..options };
     let out = Output::create(out)?;
-    let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
+    let workload = read_workload(&args.log.source(), &options)?;
     // The rows of the episodes that have ended are kept.
     let mut played = Ok(());
     out.fill(|out| {

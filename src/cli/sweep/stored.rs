@@ -8,13 +8,15 @@ use crate::runs::{Failure, RunPlan};
 use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, SweepStatus};
 use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
 
-pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
+pub fn merge(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let all = SweepCells::recorded(sweep)?;
     let file = all.write_results()?.display().to_string();
     let status = SweepStatus { progress: all.progress(), job: None, results: Some(file.clone()) };
     let progress = &status.progress;
-    print.report(&file, quiet || !progress.is_complete(), &cells(STATUS_COLUMNS, &status, &[]), || {
-        note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+    print.report(&file, &cells(STATUS_COLUMNS, &status, &[]), || {
+        if progress.is_complete() {
+            note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+        }
     })?;
     if progress.is_complete() {
         return Ok(());

@@ -90,7 +90,6 @@ pub fn answer_queue(
     mut history: History,
     queue: &PresentQueue,
     (seed, page): (u64, OutputFiles<1>),
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let label = history.workload.label.clone();
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
@@ -117,7 +116,7 @@ pub fn answer_queue(
         };
         jobs.push(QueuedJob { job, submission, request: Ok(RequestId::NONE) });
     }
-    if unknown > 0 && !quiet {
+    if unknown > 0 {
         let jobs = counted(unknown, "job");
         note(format_args!(
             "the users of {jobs} of the queue are not in the log: runtimes are drawn from the jobs of all users"
@@ -193,7 +192,7 @@ pub fn answer_queue(
     let held = held.into_iter().filter(|(job, ..)| is_listed(job));
     listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
     let unlisted = queue.jobs.iter().filter(|job| is_wanted(job) && !is_listed(job)).count();
-    if unlisted > 0 && asked.is_none() && args.at.is_none() && !quiet {
+    if unlisted > 0 && asked.is_none() && args.at.is_none() {
         let tasks = counted(unlisted as u64, "task");
         note(format_args!(
             "of large arrays only the first and the last task are listed, without {tasks} between them: --at JOB answers for any"
@@ -243,7 +242,7 @@ pub fn answer_queue(
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let unix_start = clock.unix_start;
     let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start, doubts };
-    answer(args, &history, &schedule, asked, (seed, page), quiet)
+    answer(args, &history, &schedule, asked, (seed, page))
 }
 
 /// The names of a job that are shown: none without `--names`.
@@ -253,7 +252,7 @@ fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
 }
 
 /// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
-pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bool) -> anyhow::Result<()> {
+pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (id, name) = match (&args.at, asked) {
@@ -276,7 +275,7 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bo
     let doubts = Vec::new();
     let asked = LiveQuestion { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start, doubts };
     let page = OutputFiles { files: [None], stdout_taken: false };
-    answer(args, &history, &schedule, asked, (seed, page), quiet)
+    answer(args, &history, &schedule, asked, (seed, page))
 }
 
 /// How the queue is simulated.
@@ -300,12 +299,11 @@ fn answer(
     schedule: &SiteSchedule<'_>,
     asked: LiveQuestion,
     (seed, OutputFiles { files: [page], stdout_taken }): (u64, OutputFiles<1>),
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
     let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start, doubts } = asked;
-    let progress = Progress::counting("simulating", "past jobs", None, quiet);
+    let progress = Progress::counting("simulating", "past jobs", None);
     let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;
     drop(progress);
     let mut report = LiveReport {
@@ -332,7 +330,7 @@ fn answer(
     };
     let draws = counted(answer.draws as u64, "simulation");
     report.how = format!("{draws} of the queue under {}, {method}; seed {seed}", plan.forward.setting.scheduler);
-    if answer.draws < args.draws as usize && !quiet {
+    if answer.draws < args.draws as usize {
         let (queue, times) = (counted(snapshot.len() as u64, "job"), counted(answer.draws as u64, "time"));
         note(format_args!("the queue has {queue}: it is simulated {times}, not {}", args.draws));
     }
