@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use super::failure::{Differences, UsageError};
+use super::failure::{Differences, refuse};
 use super::output_options::{Format, PrintOptions};
 use super::places::refuse_collisions;
 use super::stderr::{note, warning};
@@ -65,9 +65,7 @@ struct CompareArgs {
 
 fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     if args.first == "-" && args.second == "-" {
-        return Err(
-            UsageError("standard input can be read only once: give a file for one of the two".to_string()).into()
-        );
+        return refuse("standard input can be read only once: give a file for one of the two");
     }
     refuse_collisions(&[], &[("FIRST", &args.first), ("SECOND", &args.second)], true)?;
     let sources = [&args.first, &args.second].map(|name| Source::from_argument(name));

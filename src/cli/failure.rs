@@ -27,6 +27,11 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// Refuses what the arguments ask for.
+pub fn refuse<T, E: From<UsageError>>(why: impl Into<String>) -> Result<T, E> {
+    Err(UsageError(why.into()).into())
+}
+
 /// Refuses a program that is named in a file, which may be somebody else's. `place` is its file, with a colon and a blank.
 pub fn refuse_program(place: &str, program: Option<&(ProgramRole, String)>) -> Result<(), UsageError> {
     program.map_or(Ok(()), |(role, command)| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
@@ -131,7 +131,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut tables = args.table_keys(settings.len(), print.format());
     if tables.is_empty() && options::is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
-        return Err(UsageError(message.to_string()).into());
+        return refuse(message);
     }
     let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
@@ -272,7 +272,7 @@ impl FidelityArgs {
 fn refuse_without_waits(log: &Log) -> anyhow::Result<()> {
     if !log.records.is_empty() && log.records.iter().all(|record| record.wait < 0) {
         let message = format!("{}: the log has no recorded waits: there is no schedule to compare with", log.name);
-        return Err(UsageError(message).into());
+        return refuse(message);
     }
     Ok(())
 }

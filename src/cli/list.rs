@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::help;
 use super::output_options::{PrintOptions, listing};
 use super::{CommandForm, parsed};
@@ -131,14 +131,14 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
         let Some(source) = example.source(args.what) else {
             let message = "there is no such example: sim list predictors --example python|rust, or sim list schedulers \
                            --example python|order|gymnasium|learn|rust";
-            return Err(UsageError(message.to_string()).into());
+            return refuse(message);
         };
         return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);
     }
     if let (Some(output), what) = (&args.output, args.what)
         && what != Some(What::Columns)
     {
-        return Err(UsageError(format!("'{output}' is an output: sim list columns {output}")).into());
+        return refuse(format!("'{output}' is an output: sim list columns {output}"));
     }
     let print = args.print.or_table();
     Ok(match args.what {
@@ -224,7 +224,7 @@ fn outputs(name: Option<&str>) -> Result<Vec<KnownOutput>, UsageError> {
     let names: Vec<&str> = outputs.iter().map(|output| output.name).collect();
     if !names.contains(&name) {
         let meant = did_you_mean(name, names.iter().copied());
-        return Err(UsageError(format!("there is no output '{name}'{meant}: write one of {}", names.join(", "))));
+        return refuse(format!("there is no output '{name}'{meant}: write one of {}", names.join(", ")));
     }
     outputs.retain(|output| output.name == name);
     Ok(outputs)

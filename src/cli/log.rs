@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
@@ -56,7 +56,7 @@ pub fn read_log(source: &Source, how: ReadOptions) -> Result<Log, TraceError> {
 /// Writes the names of a log. An SWF log has none.
 pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
     if log.source.format == "swf" {
-        return Err(UsageError(format!("{} is an SWF log: it has no names for --names-out", log.name)).into());
+        return refuse(format!("{} is an SWF log: it has no names for --names-out", log.name));
     }
     Ok(out.fill(|out| write_names(out, &log.names))?)
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -152,9 +152,7 @@ fn execute(args: &MalleableArgs) -> anyhow::Result<()> {
         None => {
             let jobs = args.workload().generate().map_err(usage_error)?;
             if jobs.is_empty() {
-                return Err(
-                    UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into()
-                );
+                return refuse("no job arrives: give more --days or a higher --offered-load");
             }
             let progress = Progress::counting("simulating", "runs", Some(most_runs(&cases)));
             let keep = jobs_out.is_some() || scatter_out.is_some();
@@ -202,13 +200,13 @@ fn run_many(
     let Some(last) = args.seed.checked_add(u64::from(replications) - 1) else {
         let replications = counted(u64::from(replications), "replication");
         let why = format!("{replications} from --seed {} on: the last seed would be too large", args.seed);
-        return Err(UsageError(why).into());
+        return refuse(why);
     };
     let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
     let progress = Progress::counting("simulating", "workloads", Some(workloads.len()));
     let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(usage_error)?;
     if by_seed.iter().any(|figures| figures[0].jobs == 0) {
-        return Err(UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into());
+        return refuse("no job arrives: give more --days or a higher --offered-load");
     }
     Ok(rows(cases, (0..cases.len()).map(|at| by_seed.iter().map(|figures| figures[at]).collect()).collect()))
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Args};
 
-use super::failure::{UsageError, refuse_program};
+use super::failure::{UsageError, refuse, refuse_program};
 use super::log::read_and_clean;
 use super::names::NamesOption;
 use super::notes::{note_conditions_of_the_log, report_cleaning};
@@ -143,7 +143,7 @@ fn named(policies: &[Spec], mut runs: Vec<MetaSummary>) -> Vec<MetaSummary> {
 fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     let PlainArguments { settings, logs } = PlainArguments::of(&args.files, settings_file::MOST_OF_SITES)?;
     if let (Some(log), false) = (logs.first(), args.trace.is_empty()) {
-        return Err(UsageError(format!("'{log}' and --trace both name logs: give all of them in one way")).into());
+        return refuse(format!("'{log}' and --trace both name logs: give all of them in one way"));
     }
     let file = match settings {
         None => SitesFile::default(),
@@ -161,7 +161,7 @@ fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     let sites: Vec<&SiteText> = file.sites.iter().chain(&logs).chain(&args.site).collect();
     if sites.is_empty() {
         let how = "give a log or --site NAME=LOG for each site, a file with sites, or --scenario (see --help)";
-        return Err(UsageError(format!("there is no site: {how}")).into());
+        return refuse(format!("there is no site: {how}"));
     }
     let outputs = [("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)];
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
@@ -172,7 +172,7 @@ fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     )?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
         let jobs = counted(system.arrivals.len() as u64, "job");
-        return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
+        return refuse(format!("--warmup and --cooldown leave no job to measure: there are {jobs}"));
     }
     let all = with_static(&policies.items);
     let cost: Vec<Cost> =
@@ -298,7 +298,7 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
     });
     for option in of_logs {
         if options::is_given(matches, option.name) {
-            return Err(UsageError(format!("--{} is for logs: a scenario generates its own jobs", option.name)));
+            return refuse(format!("--{} is for logs: a scenario generates its own jobs", option.name));
         }
     }
     Ok(())

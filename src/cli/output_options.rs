@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, Command, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::width;
 use crate::metrics::GroupBy;
@@ -106,9 +106,7 @@ impl GroupOptions {
         match print.format {
             _ if self.by.is_empty() || self.by_out.is_some() => Ok(print),
             None | Some(Format::Table) => Ok(print.or_table()),
-            Some(_) => Err(UsageError(
-                "--by prints tables: add --by-out FILE for its CSV, or choose --format table".to_string(),
-            )),
+            Some(_) => refuse("--by prints tables: add --by-out FILE for its CSV, or choose --format table"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::help::program_in_page;
 use super::interrupt;
 use super::log::read_log;
@@ -158,15 +158,15 @@ fn execute(args: &PredictArgs, matches: &ArgMatches) -> anyhow::Result<()> {
 fn refuse_files(args: &PredictArgs) -> Result<(), UsageError> {
     if args.learn_from.as_deref() == Some("-") {
         let why = "--learn-from: standard input has the events, so the log cannot be there: give the name of a file";
-        return Err(UsageError(why.to_string()));
+        return refuse(why);
     }
     if let Some(file) = &args.state {
         if Output::is_stdout(file) {
-            return Err(UsageError("--state: give the name of a file, not standard output".to_string()));
+            return refuse("--state: give the name of a file, not standard output");
         }
         if [".gz", ".zst"].iter().any(|ending| file.ends_with(ending)) {
             let why = format!("--state '{file}': a state file is not compressed, give it another name");
-            return Err(UsageError(why));
+            return refuse(why);
         }
     }
     let (outputs, inputs) =

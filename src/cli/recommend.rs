@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
@@ -184,11 +184,11 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
-        return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
+        return refuse("there is no candidate besides the present setting");
     }
     if args.log.given() == Some("-") {
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
-        return Err(UsageError(why.to_string()).into());
+        return refuse(why);
     }
     let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
     slurm_conf::note_preemption(schedulers, options.machine.is_some());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::output_options::PrintOptions;
 use super::places::{OptionFile, refuse_collisions};
 use super::stderr::note;
@@ -59,10 +59,10 @@ impl ReportFileOptions {
 fn make_folder(folder: &Path) -> anyhow::Result<()> {
     let shown = folder.display();
     if folder == Path::new("-") {
-        return Err(UsageError("--svg writes several files: name a folder instead of -".to_string()).into());
+        return refuse("--svg writes several files: name a folder instead of -");
     }
     if folder.exists() && !folder.is_dir() {
-        return Err(UsageError(format!("--svg {shown} is a file: name a folder, which is made if needed")).into());
+        return refuse(format!("--svg {shown} is a file: name a folder, which is made if needed"));
     }
     fs::create_dir_all(folder).map_err(|error| OutputError { name: shown.to_string(), error }.into())
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::interrupt::{self, Interrupted};
 use super::log::{LogArgs, read_workload};
 use super::options;
@@ -138,9 +138,7 @@ impl SearchArgs {
 
 fn execute(args: &SearchArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if args.elite >= args.population {
-        return Err(
-            UsageError(format!("--elite {} must be less than --population {}", args.elite, args.population)).into()
-        );
+        return refuse(format!("--elite {} must be less than --population {}", args.elite, args.population));
     }
     let OutputFiles { files: [templates_out, history_out], stdout_taken } = args.outputs()?;
     let options = options::read(matches)?;
@@ -149,7 +147,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);
     if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
         let jobs = counted(jobs as u64, "job");
-        return Err(UsageError(format!("--train leaves no job to search on: there are {jobs}")).into());
+        return refuse(format!("--train leaves no job to search on: there are {jobs}"));
     }
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
@@ -237,10 +235,7 @@ fn search(
     match found {
         Some(found) => Ok(found),
         None if interrupt::stop_requested() => Err(anyhow::anyhow!("interrupted before any set was evaluated")),
-        None => Err(UsageError(
-            "--evaluations or --time-limit ended the search before its first step was evaluated".to_string(),
-        )
-        .into()),
+        None => refuse("--evaluations or --time-limit ended the search before its first step was evaluated"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, Subcommand};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::{report_reading, report_unit, warn_of_peak};
 use super::options;
@@ -142,7 +142,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
             let rows = finding_rows(&source.label(), &findings);
             let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
-            if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
+            if findings.is_sound() { Ok(()) } else { refuse(format!("{} is not sound", source.name())) }
         }
         TraceCommand::Convert(args) => convert(args, &options),
     }

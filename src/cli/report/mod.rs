@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::options::{self, SettingList};
@@ -107,7 +107,7 @@ impl Window {
         let (from, to) = (time(self.0)?, time(self.1)?);
         match from < to {
             true => Ok(from..to),
-            false => Err(UsageError("--gantt: the window ends before it begins".to_string()).into()),
+            false => refuse("--gantt: the window ends before it begins"),
         }
     }
 }

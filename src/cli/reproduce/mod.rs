@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::{Args, Subcommand};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
@@ -347,7 +347,7 @@ impl StudyCommon {
     fn setup(&self, study: &Study, outputs: &[OptionFile]) -> anyhow::Result<Setup> {
         let logs = find(&self.logs, study.logs)?;
         if logs.is_empty() {
-            return Err(UsageError(format!("none of the logs of the study is in {}", self.logs.display())).into());
+            return refuse(format!("none of the logs of the study is in {}", self.logs.display()));
         }
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
         let html = given_files([("--html", &self.output.html)]);
@@ -370,7 +370,7 @@ fn every_log(common: &StudyCommon) -> anyhow::Result<Setup> {
     let (logs, _) = find_logs(folder, OURS.logs).map_err(cannot_read)?;
     let others = other_logs(folder, &logs).map_err(cannot_read)?;
     if logs.is_empty() && others.is_empty() {
-        return Err(UsageError(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display())).into());
+        return refuse(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display()));
     }
     Ok(Setup { others, ..Setup::new(&OURS, logs, common.output.threads(), false) })
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::ArgMatches;
 
 use super::SimulateArgs;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::{UsageError, refuse};
 use crate::cli::log::read_workload;
 use crate::cli::options;
 use crate::engine::Named;
@@ -53,7 +53,7 @@ impl SimulateArgs {
             ("a log on standard input", self.log.given() == Some("-")),
         ];
         if let Some((what, _)) = given.iter().find(|(_, is_given)| *is_given) {
-            return Err(UsageError(format!("exec:command=- plays one simulation at a time, without {what}")));
+            return refuse(format!("exec:command=- plays one simulation at a time, without {what}"));
         }
         let out = self.out.as_deref().and_then(|out| out.to_str()).filter(|out| !Output::is_stdout(out));
         out.ok_or_else(|| {

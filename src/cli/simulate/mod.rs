@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
@@ -130,7 +130,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     }
     if settings.len() > 1 && args.swf_out.is_some() {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
-        return Err(UsageError(message.to_string()).into());
+        return refuse(message);
     }
     let print = args.groups.printed(args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;

@@ -13,7 +13,7 @@ use results::print_results;
 use stored::{merge, missing_cells, print_missing, print_not_done, status};
 
 use super::{CommandForm, parsed};
-use crate::cli::failure::{UsageError, refuse_program};
+use crate::cli::failure::{UsageError, refuse, refuse_program};
 use crate::cli::interrupt;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
@@ -257,9 +257,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     let mut given: Vec<(usize, GridList)> = Vec::new();
     if let (false, Some(mut places)) = (logs.is_empty(), matches.indices_of("files")) {
         if matches.contains_id("trace") {
-            return Err(
-                UsageError(format!("'{}' and --trace both name logs: give all of them in one way", logs[0])).into()
-            );
+            return refuse(format!("'{}' and --trace both name logs: give all of them in one way", logs[0]));
         }
         let command = COMMAND.whole();
         logs.iter().try_for_each(|log| refuse_unknown_word(log, &command))?;

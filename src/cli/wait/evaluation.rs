@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::arguments::WaitArgs;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
@@ -84,7 +84,7 @@ fn first_predicted(args: &WaitArgs, jobs: usize) -> anyhow::Result<usize> {
     };
     if first >= jobs || first == 0 {
         let jobs = counted(jobs as u64, "job");
-        return Err(UsageError(format!("--begin leaves no job to predict: the log has {jobs}")).into());
+        return refuse(format!("--begin leaves no job to predict: the log has {jobs}"));
     }
     Ok(first)
 }

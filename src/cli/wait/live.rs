@@ -7,7 +7,7 @@ use super::arguments::{Switch, WaitArgs};
 use super::codes::Codes;
 use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
 use super::index_of_job;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
@@ -98,7 +98,7 @@ pub fn answer_queue(
         && (!codes.has_names() || codes.code("user", Some(user)).is_none())
     {
         let name = printable(&queue.name);
-        return Err(UsageError(format!("--user: neither {name} nor the log has a user '{}'", printable(user))).into());
+        return refuse(format!("--user: neither {name} nor the log has a user '{}'", printable(user)));
     }
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (mut jobs, mut unknown) = (Vec::new(), 0u64);
@@ -222,11 +222,10 @@ pub fn answer_queue(
         let found = listed.iter().find(|job| job.name == *name && job.place.is_some()).cloned();
         let Some(found) = found else {
             let held = listed.iter().find(|job| job.name == *name).and_then(|job| job.reason.clone());
-            return Err(UsageError(match held {
+            return refuse(match held {
                 Some(reason) => format!("job {name} does not wait for processors: {reason}"),
                 None => format!("no job {name} waits in {}", printable(&queue.name)),
-            })
-            .into());
+            });
         };
         (one, what) = (true, format!("job {name}, {}", question_in_words(&found.submission)));
         wanted = found.place.map(|place| wanted[place]).into_iter().collect();

@@ -10,7 +10,7 @@ mod question;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::read_and_clean;
 use super::notes::{report_cleaning, report_requests};
 use super::options;
@@ -68,15 +68,14 @@ fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         options::warn_of_pools([&args.scheduler].into_iter());
     }
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
-        return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
+        return refuse("only one of the log and --queue can be standard input");
     }
     if let (Some(queue), None) = (&args.queue, args.log.given()) {
         let queue = printable(queue);
-        return Err(UsageError(format!(
+        return refuse(format!(
             "--queue needs the log of the site's past jobs, which tells how long jobs wait: sim wait LOG --queue {queue} \
              (`sim help logs` has the command that writes it; if {queue} is SWF with past jobs in it, it can be LOG too)"
-        ))
-        .into());
+        ));
     }
     let page = args.page()?;
     let mut queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
@@ -204,7 +203,7 @@ fn answer_one(
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let id = JobId(id as u32);
     let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
-        return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
+        return refuse("no job has started before this one: nothing to predict from");
     };
     let actual = number.map(|_| schedule.wait(id));
     print_answer(args, &answer, &name, &schedule, (number, actual), learning.seed)
