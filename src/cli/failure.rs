@@ -6,7 +6,6 @@ use std::io;
 use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::compare::CompareError;
 use crate::experiment::ProgramRole;
-use crate::meta::MetaSystemError;
 use crate::production::ProductionError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
@@ -60,7 +59,6 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<SpecError>()
         || error.is::<UsageError>()
         || matches!(error.downcast_ref(), Some(CompareError::Input(_)))
-        || error.is::<MetaSystemError>()
         || output_error(error).is_some_and(OutputError::is_bad_usage)
         || matches!(error.downcast_ref(), Some(ProductionError::State { .. }))
         || matches!(error.downcast_ref(), Some(RunsError::Folder(_)))

@@ -14,7 +14,7 @@ use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::fidelity::{
     COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
     FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
@@ -129,7 +129,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let [by_out, jobs_out, windows_out] = files;
 
     let mut tables = args.table_keys(settings.len(), print.format());
-    if tables.is_empty() && options::is_given(matches, "top") {
+    if tables.is_empty() && is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return refuse(message);
     }

@@ -150,7 +150,7 @@ fn execute(args: &MalleableArgs) -> anyhow::Result<()> {
     let rows = match args.replications {
         Some(replications) => run_many(args, &cases, replications, threads)?,
         None => {
-            let jobs = args.workload().generate().map_err(usage_error)?;
+            let jobs = args.workload().generate().map_err(UsageError)?;
             if jobs.is_empty() {
                 return refuse("no job arrives: give more --days or a higher --offered-load");
             }
@@ -187,10 +187,6 @@ fn execute(args: &MalleableArgs) -> anyhow::Result<()> {
     })?)
 }
 
-fn usage_error(error: crate::malleable::WorkloadError) -> UsageError {
-    UsageError(error.to_string())
-}
-
 fn run_many(
     args: &MalleableArgs,
     cases: &[StudyCase],
@@ -204,7 +200,7 @@ fn run_many(
     };
     let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
     let progress = Progress::counting("simulating", "workloads", Some(workloads.len()));
-    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(usage_error)?;
+    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(UsageError)?;
     if by_seed.iter().any(|figures| figures[0].jobs == 0) {
         return refuse("no job arrives: give more --days or a higher --offered-load");
     }

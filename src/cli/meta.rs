@@ -14,7 +14,7 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
 use super::progress::Progress;
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
@@ -167,9 +167,8 @@ fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(settings.map(|file| ("FILE", file))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-    let system = MetaSystem::new(
-        sites.into_iter().map(|site| read_site(site, options, args.names)).collect::<anyhow::Result<_>>()?,
-    )?;
+    let sites = sites.into_iter().map(|site| read_site(site, options, args.names));
+    let system = MetaSystem::new(sites.collect::<anyhow::Result<_>>()?).map_err(UsageError)?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
         let jobs = counted(system.arrivals.len() as u64, "job");
         return refuse(format!("--warmup and --cooldown leave no job to measure: there are {jobs}"));
@@ -259,7 +258,7 @@ fn execute_scenarios(args: &MetaArgs, text: &str, options: &Options, matches: &A
     let summaries = {
         let progress = Progress::counting("simulating", "runs", Some(cells.len()));
         let one = |(scenario, policy): &(Scenario, &DispatchPolicy)| -> anyhow::Result<MetaSummary> {
-            let system = scenario.system(&setting, args.days, seed)?;
+            let system = scenario.system(&setting, args.days, seed).map_err(UsageError)?;
             let record = run(&system, policy, &mut |_| ())?;
             Ok(summarize_system(&system, policy, &record, &options.measure))
         };
@@ -297,7 +296,7 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
         of_log && option.name != "seed"
     });
     for option in of_logs {
-        if options::is_given(matches, option.name) {
+        if is_given(matches, option.name) {
             return refuse(format!("--{} is for logs: a scenario generates its own jobs", option.name));
         }
     }

@@ -58,6 +58,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
 use crate::predict::catalog::{self as predictors, Entry};
@@ -115,6 +116,11 @@ impl CommandForm {
 /// The arguments of a command. Errors end the program: clap has checked all values already.
 fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> A {
     A::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Whether an option was given on the command line, rather than set by default. A command may have only some of the options.
+fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.try_contains_id(name).is_ok() && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 const ABOUT: &str = "How long would jobs wait under this scheduler, with this predictor of runtimes?";
@@ -313,11 +319,8 @@ fn refuse_unknown_commands(mut command: &clap::Command, arguments: &[OsString]) 
 
 /// `sim --trace x list` is an error, because the subcommand would ignore the option.
 fn refuse_options_of_the_main_command(command: &mut clap::Command, matches: &ArgMatches, subcommand: &str) {
-    let is_given = |option: &&clap::Arg| {
-        let id = option.get_id().as_str();
-        !option.is_global_set() && matches.try_contains_id(id).is_ok() && options::is_given(matches, id)
-    };
-    let Some(option) = command.get_arguments().find(is_given) else { return };
+    let is_own = |option: &&clap::Arg| !option.is_global_set() && is_given(matches, option.get_id().as_str());
+    let Some(option) = command.get_arguments().find(is_own) else { return };
     let text = match option.get_long() {
         Some(long) => {
             format!("'--{long}' belongs to the main command: it cannot be given before the command '{subcommand}'")

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::stderr::note;
-use crate::text::plural;
+use crate::text::{joined_with_and, plural};
 use crate::trace::{Log, NameKind, ShownNames, Workload};
 
 /// The option of all commands whose outputs show users, groups, queues or partitions.
@@ -42,11 +42,7 @@ impl NamesOption {
 /// Which names an SWF log has.
 fn missing_in_words(names: &ShownNames) -> String {
     let words = |kinds: Vec<NameKind>| {
-        let words: Vec<_> = kinds.into_iter().map(|kind| plural(2, kind.word())).collect();
-        match words.split_last() {
-            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-            _ => words.concat(),
-        }
+        joined_with_and(&kinds.into_iter().map(|kind| plural(2, kind.word())).collect::<Vec<_>>())
     };
     let (named, numbered) = names.kinds();
     match named.is_empty() {

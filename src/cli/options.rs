@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::is_given;
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::warning;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, Setting, refuse_overruled, what_draws};
@@ -179,10 +179,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
 /// As [`read`], but the options of these names keep their defaults.
 fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecError> {
     let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
-    refuse_overruled(|name| {
-        let known = matches.try_contains_id(name).is_ok();
-        known && is_given(matches, name) && !is_none(name)
-    })?;
+    refuse_overruled(|name| is_given(matches, name) && !is_none(name))?;
     let mut options = Options::default();
     for option in OPTIONS.iter().filter(|option| !names.contains(&option.name)) {
         // A command may have only some of the options.
@@ -196,16 +193,8 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
 
 /// The seeds that were given although no random number depends on them, with their values.
 fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
-    // A command may have only some of the options.
-    let is_known = |option: &OptionForm| matches.try_contains_id(option.name).is_ok();
-    let idle =
-        |option: &&OptionForm| options.is_idle_seed(option.name) && is_known(option) && is_given(matches, option.name);
+    let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
     OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
-}
-
-/// Whether an option was given on the command line, rather than set by default.
-pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
-    matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 /// As [`checked`], for each value of a list.

@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::Setting;
 use crate::metrics::Column;
@@ -66,7 +66,7 @@ struct RecommendArgs {
     choose: f64,
     /// The figure by which they compete: wait, bsld, wait_p95, or another column of results that can be better or worse
     #[arg(long, value_name = "FIGURE", default_value = "bsld", value_parser = parse_objective, display_order = 4)]
-    objective: Objective,
+    objective: ComparedFigure,
     /// A limit; a candidate that breaks it is out: wait_max=2x (twice the present one), wait_max=3d, users_lose_pct=10. Repeat the
     /// option for more limits; none turns off the default ones [default: wait_max=1.5x, wide_wait_mean=1.5x,
     /// users_lose_area=25%]
@@ -85,14 +85,14 @@ struct RecommendArgs {
 
 /// A figure that can be better or worse. Its own type, because clap takes a type by value.
 #[derive(Clone, Copy, Debug)]
-struct Objective(&'static Column);
+struct ComparedFigure(&'static Column);
 
-fn parse_objective(text: &str) -> Result<Objective, SpecError> {
+fn parse_objective(text: &str) -> Result<ComparedFigure, SpecError> {
     match figure(text)? {
         column if column.needs_baseline() => {
             Err(SpecError(format!("{} is a comparison with the present setting: use it as a guard", column.name)))
         }
-        column => Ok(Objective(column)),
+        column => Ok(ComparedFigure(column)),
     }
 }
 
@@ -181,7 +181,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
     let conf = slurm_conf::read(matches)?;
     conf.iter().for_each(|conf| conf.set_machine(&mut options));
-    let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
+    let (present, candidates) = with_conf(args, conf.as_ref(), is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
         return refuse("there is no candidate besides the present setting");

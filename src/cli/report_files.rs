@@ -1,7 +1,6 @@
 //! The files of a report: its page, and with `--svg` its charts as pictures for papers.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -82,7 +81,10 @@ impl ReportFiles<'_> {
             let page = self.page.iter().map(|(page, _)| ("--out", *page));
             let all: Vec<OptionFile> = page.chain(names.iter().map(|name| ("--svg", name.as_str()))).collect();
             refuse_collisions(&all, self.inputs, print.given().is_some())?;
-            names.iter().zip(&pictures).try_for_each(|(name, file)| write_picture(name, file))?;
+            let write = |(name, file): (&String, &ChartFile)| {
+                Output::create(name)?.fill(|out| out.write_all(file.content.as_bytes()))
+            };
+            names.iter().zip(&pictures).try_for_each(write)?;
         }
         let page = self.page.map(|(page, out)| out.fill(|out| out.write_all(report.page.as_bytes())).map(|()| page));
         let page = page.transpose()?;
@@ -108,8 +110,4 @@ impl ReportFiles<'_> {
         })?;
         Ok(())
     }
-}
-
-fn write_picture(name: &str, file: &ChartFile) -> Result<(), OutputError> {
-    Output::create(name)?.fill(|out| -> io::Result<()> { out.write_all(file.content.as_bytes()) })
 }

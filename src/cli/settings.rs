@@ -14,7 +14,7 @@ use crate::fidelity::SiteCheck;
 use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
-    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, RunStep, Shard, simulations,
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
 
@@ -103,7 +103,7 @@ impl LogUnderSettings {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
             let progress = Progress::counting("simulating", "jobs", Some(total));
             let watch = |step| {
-                if let Step::Jobs(arrived) = step {
+                if let RunStep::Jobs(arrived) = step {
                     progress.add(arrived);
                 }
             };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use super::failure::UsageError;
-use super::options;
+use super::is_given;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
 use crate::machine::{Ignored, MachineFile};
@@ -45,8 +45,7 @@ const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"
 pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
-    let is_known = |name| matches.try_contains_id(name).is_ok() && options::is_given(matches, name);
-    let has_nodes = conf.procs.is_some() && !is_known("machine") && !is_known("procs");
+    let has_nodes = conf.procs.is_some() && !is_given(matches, "machine") && !is_given(matches, "procs");
     let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
     let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
     let is_on_nodes = |file: &String| file != "none";
@@ -170,7 +169,7 @@ pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on
 /// Says that predictions have no effect under `slurm`, if a predictor was chosen for it.
 pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
     let is_idle = |options: &Options| catalog::is_slurm_by_estimates(&options.scheduler);
-    if options::is_given(matches, "predictor") && settings.iter().any(is_idle) {
+    if is_given(matches, "predictor") && settings.iter().any(is_idle) {
         let plain = settings.iter().find(|options| is_idle(options) && options.predictor.name() != "estimate");
         if let Some(options) = plain {
             let predictor = &options.predictor;

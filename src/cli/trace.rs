@@ -49,10 +49,10 @@ enum TraceCommand {
     #[command(
         after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json\n  sim trace info sacct.txt --unit nodes"
     )]
-    Info(InfoArgs),
+    Info(PrintedLogArgs),
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
     #[command(after_help = "Example:\n  sim trace validate new.swf && sim new.swf")]
-    Validate(ValidateArgs),
+    Validate(PrintedLogArgs),
     /// Convert a log of any format to SWF, or join rotated files into one log
     #[command(after_help = "Examples:
   sim trace convert sacct.txt --out site.swf
@@ -72,16 +72,9 @@ The new log takes about 72 bytes of memory per job, and SWF logs also as much as
     Convert(ConvertArgs),
 }
 
+/// The arguments of a command that prints something about a log.
 #[derive(Debug, Args)]
-struct InfoArgs {
-    #[command(flatten)]
-    log: LogArgs,
-    #[command(flatten)]
-    print: PrintOptions,
-}
-
-#[derive(Debug, Args)]
-struct ValidateArgs {
+struct PrintedLogArgs {
     #[command(flatten)]
     log: LogArgs,
     #[command(flatten)]

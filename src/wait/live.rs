@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::back_test::BackTest;
-use super::forward::{ForwardSetting, Snapshot};
+use super::forward::{ForwardSetting, QueueSnapshot};
 use super::recalibrate::OpenQueue;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
@@ -101,7 +101,7 @@ impl LivePlan {
         &self,
         schedule: &SiteSchedule<'_>,
         arrived: usize,
-        (snapshot, wanted): (&Snapshot, &[usize]),
+        (snapshot, wanted): (&QueueSnapshot, &[usize]),
         watch: &dyn Fn(usize, usize),
     ) -> Result<LiveAnswer, EngineError> {
         let starts = known_starts(schedule, arrived, snapshot.now);
@@ -128,7 +128,7 @@ impl LivePlan {
     /// known, and every n-th job of it is simulated.
     fn present(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &QueueSnapshot,
         wanted: &[usize],
         draws: usize,
         (log, known, every): (&SimulatedLog<'_>, usize, usize),

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{compute, find, html};
+use super::again::command;
+use super::{compute, find};
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
 use crate::cli::width;
 use crate::report::{Output, OutputError, Width, write_csv, write_wrapped};
 use crate::reproduce::{
-    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, write_figures,
-    write_overview,
+    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, study_page,
+    write_figures, write_overview,
 };
 
 #[derive(Debug, Args)]
@@ -98,7 +99,7 @@ fn write_study(folder: &Path, study: Study, logs: &[FoundLog], figures: &[Figure
     })?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
     create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))?;
-    let page = html::page(study.name, logs, figures);
+    let page = study_page(study.name, command(), logs, figures);
     create(folder, &format!("{}.html", study.name))?.fill(|out| out.write_all(page.as_bytes()))
 }
 

@@ -1,13 +1,15 @@
 //! `sim reproduce`: the tables of a paper, with published and measured figures side by side.
 
+mod again;
 mod all;
-mod html;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
+
+use again::command;
 
 use super::failure::{UsageError, refuse};
 use super::output_options::OutputOptions;
@@ -22,7 +24,7 @@ use crate::report::{Output, counted, write_csv};
 use crate::reproduce::{
     ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, HELIOS, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH,
     STUDY_RUN_COLUMNS, Setup, Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs,
-    write_figures, write_overview,
+    study_page, write_figures, write_overview,
 };
 use crate::runs::PlannedRun;
 use crate::time::readable_duration;
@@ -31,7 +33,10 @@ use crate::time::readable_duration;
 pub const COMMAND: CommandForm = CommandForm {
     name: "reproduce",
     about: "Compute the tables of a paper again, beside what it published",
-    arguments: ReproduceArgs::augment_args,
+    arguments: |command| {
+        let of_talby = |runs: Arg| runs.default_value(TALBY.replications[0].to_string());
+        ReproduceArgs::augment_args(command).mut_subcommand("talby", |talby| talby.mut_arg("replications", of_talby))
+    },
     run: |matches| execute(&parsed(matches)),
 };
 
@@ -55,13 +60,8 @@ Missing logs are named, and the tables are computed from the others.")]
     Talby {
         #[command(flatten)]
         common: StudyCommon,
-        /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies
-        /// (submissions moved by up to 30 s). Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = TALBY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
-        replications: u64,
-        /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
+        #[command(flatten)]
+        runs: KeptRuns,
         /// Write a CSV with one line per run: the command that repeats the run alone, and its summary; - for standard
         /// output (the figures then go to standard error)
         #[arg(long, value_name = "FILE")]
@@ -216,10 +216,8 @@ predictions Venus_Sept_lgb.csv and Venus_Sept_ebm.csv, plain or .gz. See `sim he
     Helios {
         #[command(flatten)]
         common: StudyCommon,
-        /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
-        /// moved by up to 30 s). Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = HELIOS.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
-        replications: u64,
+        #[command(flatten)]
+        runs: ShakenRuns,
     },
     /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
@@ -281,13 +279,20 @@ impl StudyOutput {
     }
 }
 
-/// The arguments of a study with a few runs of each setting, which can be kept.
+/// The argument of a study with a few runs of each setting.
 #[derive(Debug, Args)]
-struct KeptRuns {
+struct ShakenRuns {
     /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
     /// moved by up to 30 s). Intervals are over all of them
     #[arg(long, value_name = "N", default_value_t = GAUSSIER.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
     replications: u64,
+}
+
+/// The same of a study whose runs can be kept.
+#[derive(Debug, Args)]
+struct KeptRuns {
+    #[command(flatten)]
+    shaken: ShakenRuns,
     /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -295,9 +300,9 @@ struct KeptRuns {
 
 fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
     match &args.paper {
-        Paper::Talby { common, replications, out, cells_out } => {
+        Paper::Talby { common, runs, cells_out } => {
             let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]))?;
-            (setup.replications, setup.folder) = (*replications, out.clone());
+            runs.apply(&mut setup);
             talby(&setup, &common.output, cells_out.as_deref())
         }
         Paper::Smith { common, replications } => common.perform(&SMITH, |setup| setup.replications = *replications),
@@ -326,7 +331,7 @@ fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
         }
         Paper::Gaussier { common, runs } => common.perform(&GAUSSIER, |setup| runs.apply(setup)),
         Paper::Orders { common, windows } => common.perform(&ORDERS, |setup| setup.windows = *windows as usize),
-        Paper::Helios { common, replications } => common.perform(&HELIOS, |setup| setup.replications = *replications),
+        Paper::Helios { common, runs } => common.perform(&HELIOS, |setup| setup.replications = runs.replications),
         Paper::Ours { common, runs } => {
             let mut setup = every_log(common)?;
             runs.apply(&mut setup);
@@ -338,7 +343,7 @@ fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
 
 impl KeptRuns {
     fn apply(&self, setup: &mut Setup) {
-        (setup.replications, setup.folder) = (self.replications, self.out.clone());
+        (setup.replications, setup.folder) = (self.shaken.replications, self.out.clone());
     }
 }
 
@@ -446,7 +451,7 @@ fn print(
     stdout_taken: bool,
 ) -> anyhow::Result<()> {
     if let Some(out) = html {
-        let page = html::page(study.name, &setup.logs, figures);
+        let page = study_page(study.name, command(), &setup.logs, figures);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     // As with the main command: if a file is standard output, the result goes to standard error.

@@ -6,8 +6,8 @@ use clap::ArgMatches;
 
 use super::SimulateArgs;
 use crate::cli::failure::{UsageError, refuse};
+use crate::cli::is_given;
 use crate::cli::log::read_workload;
-use crate::cli::options;
 use crate::engine::Named;
 use crate::experiment::{EpisodeRun, Episodes, Options, Setting};
 use crate::metrics::{Measure, Portion, RunRow, summarize};
@@ -41,7 +41,7 @@ impl SimulateArgs {
     fn caller_out(&self, matches: &ArgMatches, settings: &[Options]) -> Result<&str, UsageError> {
         let given: &[(&str, bool)] = &[
             ("several schedulers or predictors", settings.len() > 1),
-            ("--baseline", options::is_given(matches, "baseline")),
+            ("--baseline", is_given(matches, "baseline")),
             ("--replications", self.replications.is_some()),
             ("--by", !self.groups.keys().is_empty() || self.groups.by_out.is_some()),
             ("--reasons", self.reasons),

@@ -12,6 +12,7 @@ use std::time::Instant;
 use clap::{ArgMatches, Args, Command};
 
 use super::failure::{UsageError, refuse};
+use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
@@ -98,9 +99,8 @@ fn step(text: &str) -> Result<Seconds, String> {
 
 /// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
 fn reasons_by_setting(runs: &[SettingRuns], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
-    let name = |runs: &SettingRuns| format!("{}/{}", runs.label().scheduler, runs.label().predictor);
     let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
-    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((name(setting), details.reasons?))).collect();
+    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((setting.name(), details.reasons?))).collect();
     let baseline = runs[0].baseline().zip(details.first().and_then(|details| details.of_baseline));
     all.extend(baseline.map(|(name, reasons)| (name.to_string(), reasons)));
     all
@@ -120,7 +120,7 @@ pub struct RunDetails {
 pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
     let SettingList { options: mut settings, swept } = options::read_settings(matches, None)?;
-    let has_default = matches.contains_id(slurm_conf::NAME) || options::is_given(matches, "baseline");
+    let has_default = matches.contains_id(slurm_conf::NAME) || is_given(matches, "baseline");
     if args.log.given().is_none() && !has_default {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));

@@ -25,7 +25,7 @@ use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::metrics::cells;
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
-use crate::runs::{Executor, RunPlan, Shard, Step, Store};
+use crate::runs::{Executor, RunPlan, RunStep, Shard, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::spec::quote;
 use crate::sweep::{
@@ -339,7 +339,7 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize) -> anyh
     let report = {
         let progress = Progress::counting("sweeping", "cells", None);
         let watch = |step| {
-            if let Step::Run { done, all } = step {
+            if let RunStep::Run { done, all } = step {
                 progress.set_of(done, all);
             }
         };

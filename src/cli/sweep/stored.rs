@@ -4,7 +4,7 @@ use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
 use crate::metrics::cells;
 use crate::report::{counted, grouped};
-use crate::runs::{Failure, RunPlan};
+use crate::runs::{FailedRun, RunPlan};
 use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, SweepStatus};
 use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
 
@@ -58,7 +58,7 @@ pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
 }
 
 /// Prints cells that are not done, each with the command that runs it alone.
-pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
+pub fn print_not_done(what: &str, grid: &Grid, cells: &[FailedRun]) {
     /// More would be too long to read, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
@@ -70,6 +70,6 @@ pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
 }
 
 pub fn print_missing(grid: &Grid, cells: &[usize]) {
-    let missing = cells.iter().map(|&cell| Failure { at: cell, message: "not computed yet".to_string() });
+    let missing = cells.iter().map(|&cell| FailedRun { at: cell, message: "not computed yet".to_string() });
     print_not_done("missing", grid, &missing.collect::<Vec<_>>());
 }

@@ -34,9 +34,7 @@ impl History {
         self.starts.push(job.submit);
         Ok(place)
     }
-}
 
-impl History {
     /// The number of what a job asks for that is not in the log, or why it can never run.
     pub fn request(&mut self, job: &Submission, request: Option<Request>) -> Result<RequestId, Unplaceable> {
         self.workload.add_request(job, request, &self.partition_map)

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::arguments::{Switch, WaitArgs};
+use super::arguments::{OnOff, WaitArgs};
 use super::codes::Codes;
 use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
 use super::index_of_job;
@@ -20,13 +20,13 @@ use crate::text::printable;
 use crate::time::{Seconds, Time, readable_duration};
 use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, Source, read_queue};
 use crate::wait::{
-    ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot,
+    ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, QueueSnapshot, RatioHistory, SiteSchedule,
     SnapshotJob, snapshot_at,
 };
 
 /// A question, ready to be answered.
 struct LiveQuestion {
-    snapshot: Snapshot,
+    snapshot: QueueSnapshot,
     jobs: Vec<LiveJob>,
     /// The places of the answered jobs in the snapshot.
     wanted: Vec<usize>,
@@ -134,7 +134,7 @@ pub fn answer_queue(
     let workload = &history.workload;
     let schedule = SiteSchedule::new(workload, &history.starts);
     let ratios = RatioHistory::of(&schedule, clock.now);
-    let mut snapshot = Snapshot {
+    let mut snapshot = QueueSnapshot {
         now: clock.now,
         first_submission: workload.first_submit(),
         unix_start: workload.unix_start,
@@ -288,7 +288,7 @@ fn forward(args: &WaitArgs) -> ForwardSetting {
         setting: Setting { scheduler, ..setting },
         plans: ForwardPlans::Estimate,
         draws: args.draws as usize,
-        recalibrate: args.recalibrate == Switch::On,
+        recalibrate: args.recalibrate == OnOff::On,
     }
 }
 

@@ -17,7 +17,7 @@ use super::options;
 use super::progress::Progress;
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{counted, write_wrapped};
@@ -26,7 +26,7 @@ use crate::spec::{SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::{Log, PresentQueue, PresentStage, Workload};
-use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, write_answer};
+use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, recorded_starts, write_answer};
 use arguments::WaitArgs;
 use codes::Codes;
 use evaluation::evaluate_all;
@@ -54,7 +54,7 @@ fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut args = args.clone();
     let conf = slurm_conf::read(matches)?;
     if let Some(conf) = &conf {
-        args.scheduler = match options::is_given(matches, "scheduler") {
+        args.scheduler = match is_given(matches, "scheduler") {
             true => conf.complete(&args.scheduler)?,
             false => conf.scheduler(),
         };
@@ -155,8 +155,7 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool) -> anyhow::
     let setting = options.setting();
     if setting.is_replay() {
         workload = workload.as_recorded();
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
-        let starts = workload.jobs.iter().map(start).collect();
+        let starts = recorded_starts(&workload);
         return Ok((History { workload, starts, names, is_swf, partition_map }, log));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()));

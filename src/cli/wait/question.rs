@@ -37,9 +37,7 @@ impl WaitQuestion {
             (code("user", &self.user)?, code("group", &self.group)?, code("queue", &self.queue)?);
         Ok(Submission { user, group, queue, ..self.job })
     }
-}
 
-impl WaitQuestion {
     /// What the job asks of a machine of nodes.
     ///
     /// # Errors
