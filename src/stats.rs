@@ -4,6 +4,11 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::time::Seconds;
 
+/// The smallest and the largest number; infinite, and the larger one first, if there are none.
+pub fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}
+
 /// The median of whole seconds; of an even number the mean of the middle two, rounded down. Reorders `values`.
 ///
 /// # Panics

@@ -124,6 +124,15 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {}", grouped(number), plural(number, thing))
 }
 
+/// "a, b and c".
+pub fn joined_with_and(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 /// A number of things in a sentence whose other words depend on the number too.
 ///
 /// ```

@@ -1,11 +1,10 @@
 //! `sim compare`: which figures of two outputs differ, and by how much.
 
-use crate::sort::sort_by;
 use std::io::{self, Write};
 
 use clap::Args;
 
-use super::failure::{Differences, UsageError};
+use super::failure::{Differences, refuse};
 use super::output_options::{Format, PrintOptions};
 use super::places::refuse_collisions;
 use super::stderr::{note, warning};
@@ -14,6 +13,7 @@ use super::{CommandForm, parsed};
 use crate::compare::{CompareError, Comparison, Counts, DIFFERENCE_COLUMNS, Difference, RowKind, Tolerance};
 use crate::metrics::Column;
 use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
+use crate::sort::sort_by;
 use crate::text::plural;
 use crate::trace::Source;
 
@@ -22,7 +22,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "compare",
     about: "Compare two outputs: which figures differ, and by how much",
     arguments: CompareArgs::augment_args,
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -64,11 +64,9 @@ struct CompareArgs {
     print: PrintOptions,
 }
 
-fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     if args.first == "-" && args.second == "-" {
-        return Err(
-            UsageError("standard input can be read only once: give a file for one of the two".to_string()).into()
-        );
+        return refuse("standard input can be read only once: give a file for one of the two");
     }
     refuse_collisions(&[], &[("FIRST", &args.first), ("SECOND", &args.second)], true)?;
     let sources = [&args.first, &args.second].map(|name| Source::from_argument(name));
@@ -98,7 +96,7 @@ fn execute(args: &CompareArgs, quiet: bool) -> anyhow::Result<()> {
         }
     })?;
     let counts = result?;
-    if args.print.format() != Format::Table && !quiet {
+    if args.print.format() != Format::Table {
         note(about.in_words(&counts));
     }
     match counts.is_same() {

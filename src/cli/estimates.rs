@@ -21,7 +21,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = options::add(reporting(EstimatesArgs::augment_args(command)), &[Reading]);
         options::add_named(command, &["skip-bad-lines"])
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -45,13 +45,13 @@ struct EstimatesArgs {
     made: MadeLogOptions,
 }
 
-fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &EstimatesArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let EstimatesArgs { model, made: MadeLogOptions { seed, .. }, .. } = args;
     let out = args.made.open(&args.log.files())?;
-    let source = args.log.source(quiet);
+    let source = args.log.source();
     let how = ReadOptions { keep_text: true, ..options::read(matches)?.read_options() };
-    let log = read_log(&source, how, quiet)?;
-    report_reading(&log, quiet);
+    let log = read_log(&source, how)?;
+    report_reading(&log);
     // No job is dropped because it needs too many processors: estimates do not depend on the machine.
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
     let replaced =
@@ -74,7 +74,7 @@ fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         ("over_estimate", Cell::Count(replaced.short)),
         ("seed", if model.is_random() { Cell::Count(*seed) } else { Cell::None }),
     ];
-    Ok(args.made.print.report(&args.made.out, quiet, &row, || {
+    Ok(args.made.print.report(&args.made.out, &row, || {
         let name = &log.name;
         let jobs = counted_as(replaced.jobs, "job has an estimate", "jobs have estimates");
         note(format_args!("{name}: {jobs} made by {maker}"));
@@ -82,6 +82,6 @@ fn execute(args: &EstimatesArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
         if others > 0 {
             note(format_args!("{name}: records that are not jobs and were copied unchanged: {}", grouped(others)));
         }
-        report_short_estimates(name, replaced.cut, replaced.short, quiet);
+        report_short_estimates(name, replaced.cut, replaced.short);
     })?)
 }

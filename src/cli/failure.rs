@@ -6,7 +6,6 @@ use std::io;
 use super::interrupt::{INTERRUPTED, Interrupted};
 use crate::compare::CompareError;
 use crate::experiment::ProgramRole;
-use crate::meta::MetaSystemError;
 use crate::production::ProductionError;
 use crate::report::OutputError;
 use crate::reproduce::StudyError;
@@ -26,6 +25,11 @@ impl fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// Refuses what the arguments ask for.
+pub fn refuse<T, E: From<UsageError>>(why: impl Into<String>) -> Result<T, E> {
+    Err(UsageError(why.into()).into())
+}
 
 /// Refuses a program that is named in a file, which may be somebody else's. `place` is its file, with a colon and a blank.
 pub fn refuse_program(place: &str, program: Option<&(ProgramRole, String)>) -> Result<(), UsageError> {
@@ -55,7 +59,6 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<SpecError>()
         || error.is::<UsageError>()
         || matches!(error.downcast_ref(), Some(CompareError::Input(_)))
-        || error.is::<MetaSystemError>()
         || output_error(error).is_some_and(OutputError::is_bad_usage)
         || matches!(error.downcast_ref(), Some(ProductionError::State { .. }))
         || matches!(error.downcast_ref(), Some(RunsError::Folder(_)))

@@ -1,12 +1,11 @@
 //! `sim fidelity`: how near a simulated schedule is to the recorded one.
 
-use crate::sort::sort_by;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
@@ -15,7 +14,7 @@ use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::fidelity::{
     COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
     FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
@@ -24,6 +23,7 @@ use crate::fidelity::{
 use crate::metrics::GroupBy;
 use crate::report::{Cell, Output, OutputError, Width, write_csv, write_settings};
 use crate::runs::{ComputedRuns, Details, FinishedRun};
+use crate::sort::sort_by;
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
 
@@ -32,7 +32,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "fidelity",
     about: "How near does a simulated schedule come to the recorded one?",
     arguments: |command| with_options(FidelityArgs::augment_args(command)),
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -121,8 +121,8 @@ impl PrintedSchedule {
     }
 }
 
-fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = options::read_settings(matches, None, quiet)?;
+fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
+    let SettingList { options: settings, swept } = options::read_settings(matches, None)?;
     let print = args.groups.printed(args.output.print)?;
     let outputs =
         [("--by-out", &args.groups.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
@@ -130,14 +130,14 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let [by_out, jobs_out, windows_out] = files;
 
     let mut tables = args.table_keys(settings.len(), print.format());
-    if tables.is_empty() && options::is_given(matches, "top") {
+    if tables.is_empty() && is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
-        return Err(UsageError(message.to_string()).into());
+        return refuse(message);
     }
-    let given = (args.log.given(), &args.log.source(quiet));
+    let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
-    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits, quiet)?;
-    log.show_names(args.names, quiet);
+    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits)?;
+    log.show_names(args.names);
     let workload = log.workload.clone();
     args.groups.check(&workload)?;
     warn_of_misfits(&workload.label, &workload);
@@ -147,7 +147,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
     let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
-    if !recorded.has_windows() && !quiet {
+    if !recorded.has_windows() {
         let length = print_duration(args.window);
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
     }
@@ -172,7 +172,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Re
     let details = Details { again, record: true, ..Details::default() };
     let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
     let ComputedRuns { rows, extras, .. } =
-        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields, quiet)?;
+        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields)?;
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
@@ -273,7 +273,7 @@ impl FidelityArgs {
 fn refuse_without_waits(log: &Log) -> anyhow::Result<()> {
     if !log.records.is_empty() && log.records.iter().all(|record| record.wait < 0) {
         let message = format!("{}: the log has no recorded waits: there is no schedule to compare with", log.name);
-        return Err(UsageError(message).into());
+        return refuse(message);
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "generate",
     about: "Make a log from a model",
     arguments: |command| GenerateArgs::augment_args(command).mut_subcommands(reporting),
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -137,9 +137,9 @@ impl Only {
     }
 }
 
-fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &GenerateArgs) -> anyhow::Result<()> {
     match &args.model {
-        Model::Sessions(args) => execute_sessions(args, quiet),
+        Model::Sessions(args) => execute_sessions(args),
         Model::Lublin(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = args.stream;
             let (jobs, seed) = (jobs as usize, args.stream.made.seed);
@@ -154,7 +154,7 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
                 option: &option,
             };
             let made = |gap_factor| Lublin { jobs, procs, only, users, gap_factor, seed }.jobs();
-            execute_stream(&args.stream, &about, made, quiet)
+            execute_stream(&args.stream, &about, made)
         }
         Model::Downey(args) => {
             let StreamArgs { size: SizeArgs { jobs, procs }, users, .. } = *args;
@@ -167,12 +167,12 @@ fn execute(args: &GenerateArgs, quiet: bool) -> anyhow::Result<()> {
                 option: "",
             };
             let made = |gap_factor| Downey { jobs, procs, users, gap_factor, seed }.jobs();
-            execute_stream(args, &about, made, quiet)
+            execute_stream(args, &about, made)
         }
     }
 }
 
-fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute_sessions(args: &SessionsArgs) -> anyhow::Result<()> {
     let SessionsArgs { size: SizeArgs { jobs, procs }, users, offered_load, preceding, .. } = *args;
     let MadeLogOptions { seed, out: ref file, print } = args.made;
     let out = args.made.open(&[])?;
@@ -184,7 +184,7 @@ fn execute_sessions(args: &SessionsArgs, quiet: bool) -> anyhow::Result<()> {
     })?;
     // The load of this model is what the users intend to submit.
     let row = report_row("sessions", u64::from(jobs), procs, Cell::Real(offered_load), Cell::Count(0), seed);
-    Ok(print.report(file, quiet, &row, || {
+    Ok(print.report(file, &row, || {
         let (jobs, procs) = (counted(u64::from(jobs), "job"), counted(u64::from(procs), "processor"));
         note(format_args!("{jobs} on {procs}, seed {seed}"));
     })?)
@@ -225,7 +225,6 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     args: &StreamArgs,
     about: &ModelAbout,
     made: impl Fn(f64) -> Jobs,
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let StreamArgs { size: SizeArgs { jobs, procs }, users, offered_load, .. } = *args;
     let MadeLogOptions { seed, out: ref file, print } = args.made;
@@ -235,7 +234,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     let gap_factor = match offered_load {
         None => 1.0,
         Some(wanted) => {
-            let progress = Progress::counting("measuring the load", "jobs", None, quiet);
+            let progress = Progress::counting("measuring the load", "jobs", None);
             let met = meet_load(wanted, procs, &made, &mut |done| progress.set(done));
             let why = "all jobs arrive within one second: --offered-load needs more jobs";
             met.ok_or_else(|| UsageError(why.to_string()))?.gap_factor
@@ -253,7 +252,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     let ModelAbout { model, longest_runtime, more, .. } = *about;
     let header = header(&Origin { model, jobs, procs, longest_runtime, more, command: &command });
     let mut writer = Writer { estimates, seed, load: LoadMeter::default(), short: 0 };
-    let progress = Progress::counting("writing", "jobs", Some(jobs), quiet);
+    let progress = Progress::counting("writing", "jobs", Some(jobs));
     let written = out.fill(|out| {
         write_header(out, &header)?;
         writer.write(out, made(gap_factor), &progress)
@@ -266,7 +265,7 @@ fn execute_stream<Jobs: Iterator<Item = ModelJob>>(
     let load = Some(writer.load.load(procs)).filter(|load| load.is_finite());
     let over_estimate = if args.estimates.is_some() { Cell::Count(writer.short) } else { Cell::None };
     let row = report_row(about.name, jobs as u64, procs, load.map_or(Cell::None, Cell::Real), over_estimate, seed);
-    Ok(print.report(file, quiet, &row, || {
+    Ok(print.report(file, &row, || {
         let load = load.map_or(String::new(), |load| format!("offered load {load:.4}, "));
         let (jobs, procs) = (counted(jobs as u64, "job"), counted(u64::from(procs), "processor"));
         note(format_args!("{jobs} on {procs}, {load}seed {seed}"));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::help;
 use super::output_options::{PrintOptions, listing};
 use super::{CommandForm, parsed};
@@ -28,7 +28,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "list",
     about: "List predictors, schedulers, models, columns, with their keys",
     arguments: |command| listing(ListArgs::augment_args(command)),
-    run: |matches, _| execute(&parsed(matches)),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub const COMMAND: CommandForm = CommandForm {
 struct ListArgs {
     /// What to list [default: the lists]
     #[arg(value_enum)]
-    what: Option<What>,
+    what: Option<ListedKind>,
     /// List the columns of this output only, such as runs, jobs or wait [default: of all outputs]
     #[arg(value_name = "OUTPUT")]
     output: Option<String>,
@@ -74,22 +74,22 @@ enum Example {
 
 impl Example {
     /// Its source for a list. None if there is none.
-    fn source(self, what: Option<What>) -> Option<&'static str> {
+    fn source(self, what: Option<ListedKind>) -> Option<&'static str> {
         match (what?, self) {
-            (What::Predictors, Example::Python) => Some(include_str!("examples/ruh.py")),
-            (What::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
-            (What::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
-            (What::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
-            (What::Schedulers, Example::Gymnasium) => Some(include_str!("examples/scheduling.py")),
-            (What::Schedulers, Example::Learn) => Some(include_str!("examples/learn.py")),
-            (What::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
+            (ListedKind::Predictors, Example::Python) => Some(include_str!("examples/ruh.py")),
+            (ListedKind::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
+            (ListedKind::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
+            (ListedKind::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
+            (ListedKind::Schedulers, Example::Gymnasium) => Some(include_str!("examples/scheduling.py")),
+            (ListedKind::Schedulers, Example::Learn) => Some(include_str!("examples/learn.py")),
+            (ListedKind::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
             _ => None,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum What {
+pub enum ListedKind {
     /// Predictors of runtimes
     Predictors,
     /// Schedulers of one machine
@@ -113,16 +113,16 @@ pub enum What {
 }
 
 /// The forms of a catalog: names, keys and defaults. Empty for lists whose entries are not specs.
-pub fn forms(what: What) -> Vec<&'static Form> {
+pub fn forms(what: ListedKind) -> Vec<&'static Form> {
     match what {
-        What::Predictors => predict::catalog::forms(),
-        What::Schedulers => schedule::catalog::forms(),
-        What::Estimates => estimates::catalog::forms(),
-        What::Feedback => feedback_forms().to_vec(),
-        What::Strategies => Strategy::forms(),
-        What::Policies => meta::dispatch_forms(),
-        What::Methods => wait::WaitMethod::forms().to_vec(),
-        What::Columns | What::Studies | What::Topics => Vec::new(),
+        ListedKind::Predictors => predict::catalog::forms(),
+        ListedKind::Schedulers => schedule::catalog::forms(),
+        ListedKind::Estimates => estimates::catalog::forms(),
+        ListedKind::Feedback => feedback_forms().to_vec(),
+        ListedKind::Strategies => Strategy::forms(),
+        ListedKind::Policies => meta::dispatch_forms(),
+        ListedKind::Methods => wait::WaitMethod::forms().to_vec(),
+        ListedKind::Columns | ListedKind::Studies | ListedKind::Topics => Vec::new(),
     }
 }
 
@@ -131,26 +131,26 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
         let Some(source) = example.source(args.what) else {
             let message = "there is no such example: sim list predictors --example python|rust, or sim list schedulers \
                            --example python|order|gymnasium|learn|rust";
-            return Err(UsageError(message.to_string()).into());
+            return refuse(message);
         };
         return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);
     }
     if let (Some(output), what) = (&args.output, args.what)
-        && what != Some(What::Columns)
+        && what != Some(ListedKind::Columns)
     {
-        return Err(UsageError(format!("'{output}' is an output: sim list columns {output}")).into());
+        return refuse(format!("'{output}' is an output: sim list columns {output}"));
     }
     let print = args.print.or_table();
     Ok(match args.what {
         None => print_names(&print, &lists()),
-        Some(What::Studies) => {
+        Some(ListedKind::Studies) => {
             print_names(&print, &STUDIES.map(|study| (study.name.to_string(), study.paper.to_string())))
         }
-        Some(What::Topics) => {
+        Some(ListedKind::Topics) => {
             let topics = help::topics().map(|(name, about)| (name.to_string(), about.to_string()));
             print_names(&print, &topics.collect::<Vec<_>>())
         }
-        Some(What::Columns) => {
+        Some(ListedKind::Columns) => {
             let outputs = outputs(args.output.as_deref())?;
             print.print_rows(false, &column_rows(&outputs), |out, width| write_outputs(out, width.columns, &outputs))
         }
@@ -163,7 +163,7 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
 
 /// The lists themselves.
 fn lists() -> Vec<(String, String)> {
-    let values = What::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let values = ListedKind::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     values
         .map(|list| (list.get_name().to_string(), list.get_help().map_or(String::new(), ToString::to_string)))
         .collect()
@@ -211,7 +211,7 @@ pub fn write_list(out: &mut dyn Write, indent: &str, width: usize, name: &str) -
             write_columns(out, indent, width, &outputs[0].columns)
         }
         None => {
-            let what = What::from_str(name, false).expect("a page of ours lists what there is");
+            let what = ListedKind::from_str(name, false).expect("a page of ours lists what there is");
             write_forms(out, indent, width, &forms(what))
         }
     }
@@ -224,7 +224,7 @@ fn outputs(name: Option<&str>) -> Result<Vec<KnownOutput>, UsageError> {
     let names: Vec<&str> = outputs.iter().map(|output| output.name).collect();
     if !names.contains(&name) {
         let meant = did_you_mean(name, names.iter().copied());
-        return Err(UsageError(format!("there is no output '{name}'{meant}: write one of {}", names.join(", "))));
+        return refuse(format!("there is no output '{name}'{meant}: write one of {}", names.join(", ")));
     }
     outputs.retain(|output| output.name == name);
     Ok(outputs)

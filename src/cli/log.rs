@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
 use super::places::OptionFile;
 use super::progress::Progress;
@@ -35,8 +35,8 @@ impl LogArgs {
     }
 
     /// The log that was given, or the embedded log, with a note.
-    pub fn source(&self, quiet: bool) -> Source {
-        if self.given().is_none() && !quiet {
+    pub fn source(&self) -> Source {
+        if self.given().is_none() {
             note("no log was given: using the log embedded in the program (see --help)");
         }
         self.source_without_note()
@@ -48,33 +48,33 @@ impl LogArgs {
     }
 }
 
-pub fn read_log(source: &Source, how: ReadOptions, quiet: bool) -> Result<Log, TraceError> {
-    let progress = Progress::counting("reading", "records", None, quiet);
+pub fn read_log(source: &Source, how: ReadOptions) -> Result<Log, TraceError> {
+    let progress = Progress::counting("reading", "records", None);
     read(source, how, &mut |records| progress.set(records))
 }
 
 /// Writes the names of a log. An SWF log has none.
 pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
     if log.source.format == "swf" {
-        return Err(UsageError(format!("{} is an SWF log: it has no names for --names-out", log.name)).into());
+        return refuse(format!("{} is an SWF log: it has no names for --names-out", log.name));
     }
     Ok(out.fill(|out| write_names(out, &log.names))?)
 }
 
 /// Reads a log, then cleans and shapes its jobs by the options.
-pub fn read_workload(source: &Source, options: &Options, quiet: bool) -> Result<Workload, TraceError> {
-    let (workload, log) = read_and_clean(source, options, quiet)?;
-    report_cleaning(&log, &workload, quiet);
-    report_requests(&log.name, &workload, options.reading.unit, quiet);
-    report_missing_predictions(&log.name, &workload, options.predictors(), quiet);
+pub fn read_workload(source: &Source, options: &Options) -> Result<Workload, TraceError> {
+    let (workload, log) = read_and_clean(source, options)?;
+    report_cleaning(&log, &workload);
+    report_requests(&log.name, &workload, options.reading.unit);
+    report_missing_predictions(&log.name, &workload, options.predictors());
     let workload = options.shape(workload)?;
-    report_feedback(&log.name, &workload, quiet);
+    report_feedback(&log.name, &workload);
     Ok(workload)
 }
 
 /// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.
-pub fn read_and_clean(source: &Source, options: &Options, quiet: bool) -> Result<(Workload, Log), TraceError> {
-    let mut log = read_log(source, options.read_options(), quiet)?;
+pub fn read_and_clean(source: &Source, options: &Options) -> Result<(Workload, Log), TraceError> {
+    let mut log = read_log(source, options.read_options())?;
     let workload = options.clean_out(&mut log)?;
     Ok((workload, log))
 }

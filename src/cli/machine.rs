@@ -17,7 +17,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "machine",
     about: "Show the nodes and partitions of a slurm.conf or TOML file",
     arguments: |command| listing(MachineArgs::augment_args(command)),
-    run: |matches, _| execute(&parsed(matches)),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]

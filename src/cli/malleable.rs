@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -24,7 +24,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "malleable",
     about: "Let jobs choose their number of processors by predicted waits",
     arguments: MalleableArgs::augment_args,
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -140,7 +140,7 @@ impl MalleableArgs {
     }
 }
 
-fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &MalleableArgs) -> anyhow::Result<()> {
     let strategies = args.strategies()?;
     let cases = args.cases(&strategies.items)?;
     let outputs = [("--jobs-out", &args.jobs_out), ("--scatter-out", &args.scatter_out)];
@@ -148,15 +148,13 @@ fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     let threads = args.output.threads();
     let began = Instant::now();
     let rows = match args.replications {
-        Some(replications) => run_many(args, &cases, replications, threads, quiet)?,
+        Some(replications) => run_many(args, &cases, replications, threads)?,
         None => {
-            let jobs = args.workload().generate().map_err(usage_error)?;
+            let jobs = args.workload().generate().map_err(UsageError)?;
             if jobs.is_empty() {
-                return Err(
-                    UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into()
-                );
+                return refuse("no job arrives: give more --days or a higher --offered-load");
             }
-            let progress = Progress::counting("simulating", "runs", Some(most_runs(&cases)), quiet);
+            let progress = Progress::counting("simulating", "runs", Some(most_runs(&cases)));
             let keep = jobs_out.is_some() || scatter_out.is_some();
             let outcomes = run_cases(&jobs, &args.workload(), &cases, keep, threads, |done| progress.set(done));
             drop(progress);
@@ -175,10 +173,8 @@ fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
             rows
         }
     };
-    if !quiet {
-        let time = readable_duration(began.elapsed().as_secs_f64());
-        note(format_args!("done in {time}, seed {}", args.seed));
-    }
+    let time = readable_duration(began.elapsed().as_secs_f64());
+    note(format_args!("done in {time}, seed {}", args.seed));
     let cells = |(at, row): (usize, &StudyRow)| {
         let mut cells = row.cells(args.view.is_none(), args.details);
         cells.extend(swept_cells(&strategies.keys, at % strategies.items.len()));
@@ -191,27 +187,22 @@ fn execute(args: &MalleableArgs, quiet: bool) -> anyhow::Result<()> {
     })?)
 }
 
-fn usage_error(error: crate::malleable::WorkloadError) -> UsageError {
-    UsageError(error.to_string())
-}
-
 fn run_many(
     args: &MalleableArgs,
     cases: &[StudyCase],
     replications: u32,
     threads: usize,
-    quiet: bool,
 ) -> anyhow::Result<Vec<StudyRow>> {
     let Some(last) = args.seed.checked_add(u64::from(replications) - 1) else {
         let replications = counted(u64::from(replications), "replication");
         let why = format!("{replications} from --seed {} on: the last seed would be too large", args.seed);
-        return Err(UsageError(why).into());
+        return refuse(why);
     };
     let workloads: Vec<_> = (args.seed..=last).map(|seed| MalleableWorkload { seed, ..args.workload() }).collect();
-    let progress = Progress::counting("simulating", "workloads", Some(workloads.len()), quiet);
-    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(usage_error)?;
+    let progress = Progress::counting("simulating", "workloads", Some(workloads.len()));
+    let by_seed = run_workloads(&workloads, cases, threads, |done| progress.set(done)).map_err(UsageError)?;
     if by_seed.iter().any(|figures| figures[0].jobs == 0) {
-        return Err(UsageError("no job arrives: give more --days or a higher --offered-load".to_string()).into());
+        return refuse("no job arrives: give more --days or a higher --offered-load");
     }
     Ok(rows(cases, (0..cases.len()).map(|at| by_seed.iter().map(|figures| figures[at]).collect()).collect()))
 }

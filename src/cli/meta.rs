@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Args};
 
-use super::failure::{UsageError, refuse_program};
+use super::failure::{UsageError, refuse, refuse_program};
 use super::log::read_and_clean;
 use super::names::NamesOption;
 use super::notes::{note_conditions_of_the_log, report_cleaning};
@@ -14,7 +14,7 @@ use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
 use super::progress::Progress;
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
@@ -44,7 +44,7 @@ pub const COMMAND: CommandForm = CommandForm {
             .mut_arg("scheduler", |argument| of_sites(argument, "easy", "scheduler"))
             .mut_arg("predictor", |argument| of_sites(argument, "estimate", "runtime predictor"))
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -108,11 +108,11 @@ struct MetaArgs {
     output: OutputOptions,
 }
 
-fn execute(args: &MetaArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &MetaArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let options = options::read(matches)?;
     match &args.scenario {
-        Some(text) => execute_scenarios(args, text, &options, matches, quiet),
-        None => execute_sites(args, &options, quiet),
+        Some(text) => execute_scenarios(args, text, &options, matches),
+        None => execute_sites(args, &options),
     }
 }
 
@@ -140,10 +140,10 @@ fn named(policies: &[Spec], mut runs: Vec<MetaSummary>) -> Vec<MetaSummary> {
     runs
 }
 
-fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
+fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     let PlainArguments { settings, logs } = PlainArguments::of(&args.files, settings_file::MOST_OF_SITES)?;
     if let (Some(log), false) = (logs.first(), args.trace.is_empty()) {
-        return Err(UsageError(format!("'{log}' and --trace both name logs: give all of them in one way")).into());
+        return refuse(format!("'{log}' and --trace both name logs: give all of them in one way"));
     }
     let file = match settings {
         None => SitesFile::default(),
@@ -161,24 +161,23 @@ fn execute_sites(args: &MetaArgs, options: &Options, quiet: bool) -> anyhow::Res
     let sites: Vec<&SiteText> = file.sites.iter().chain(&logs).chain(&args.site).collect();
     if sites.is_empty() {
         let how = "give a log or --site NAME=LOG for each site, a file with sites, or --scenario (see --help)";
-        return Err(UsageError(format!("there is no site: {how}")).into());
+        return refuse(format!("there is no site: {how}"));
     }
     let outputs = [("--jobs-out", &args.jobs_out), ("--sites-out", &args.sites_out)];
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(settings.map(|file| ("FILE", file))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-    let system = MetaSystem::new(
-        sites.into_iter().map(|site| read_site(site, options, args.names, quiet)).collect::<anyhow::Result<_>>()?,
-    )?;
+    let sites = sites.into_iter().map(|site| read_site(site, options, args.names));
+    let system = MetaSystem::new(sites.collect::<anyhow::Result<_>>()?).map_err(UsageError)?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
         let jobs = counted(system.arrivals.len() as u64, "job");
-        return Err(UsageError(format!("--warmup and --cooldown leave no job to measure: there are {jobs}")).into());
+        return refuse(format!("--warmup and --cooldown leave no job to measure: there are {jobs}"));
     }
     let all = with_static(&policies.items);
     let cost: Vec<Cost> =
         all.iter().map(|policy| Cost::of(policy, system.machines.len(), system.arrivals.len())).collect();
-    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads(), quiet);
-    let records = run_all(&system, &all, args.output.threads(), quiet)?;
+    note_cost(&counted(system.machines.len() as u64, "site"), &cost, args.output.threads());
+    let records = run_all(&system, &all, args.output.threads())?;
     let summarize = |(policy, record)| summarize_system(&system, policy, record, &options.measure);
     let summaries = named(&policies.items, all.iter().zip(&records).map(summarize).collect());
     let static_run = summaries.iter().find(|run| run.policy == "static").expect("static was run");
@@ -216,25 +215,20 @@ fn jobs<'a>(
     })
 }
 
-fn read_site(text: &SiteText, defaults: &Options, names: NamesOption, quiet: bool) -> anyhow::Result<Site> {
+fn read_site(text: &SiteText, defaults: &Options, names: NamesOption) -> anyhow::Result<Site> {
     // Warmup and cooldown apply to the whole stream, not to the jobs of one site.
     let options = Options { measure: Measure::default(), ..text.options(defaults) };
-    let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options, quiet)?;
-    report_cleaning(&log, &workload, quiet);
-    let workload = names.show(&log, options.shape(workload)?, quiet);
-    note_conditions_of_the_log(&log.name, &workload, quiet);
+    let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options)?;
+    report_cleaning(&log, &workload);
+    let workload = names.show(&log, options.shape(workload)?);
+    note_conditions_of_the_log(&log.name, &workload);
     let workload = workload.as_recorded();
     Ok(Site { name: text.name.clone(), workload, setting: options.setting() }.from_time_zero())
 }
 
 /// Runs a system under every policy.
-fn run_all(
-    system: &MetaSystem,
-    policies: &[DispatchPolicy],
-    threads: usize,
-    quiet: bool,
-) -> anyhow::Result<Vec<MetaRecord>> {
-    let progress = Progress::counting("simulating", "jobs", Some(system.arrivals.len() * policies.len()), quiet);
+fn run_all(system: &MetaSystem, policies: &[DispatchPolicy], threads: usize) -> anyhow::Result<Vec<MetaRecord>> {
+    let progress = Progress::counting("simulating", "jobs", Some(system.arrivals.len() * policies.len()));
     let one = |policy: &DispatchPolicy| {
         let mut before = 0;
         run(system, policy, &mut |arrived| {
@@ -244,13 +238,7 @@ fn run_all(
     Ok(parallel::map(policies, threads, one, |_| ()).into_iter().collect::<Result<_, _>>()?)
 }
 
-fn execute_scenarios(
-    args: &MetaArgs,
-    text: &str,
-    options: &Options,
-    matches: &ArgMatches,
-    quiet: bool,
-) -> anyhow::Result<()> {
+fn execute_scenarios(args: &MetaArgs, text: &str, options: &Options, matches: &ArgMatches) -> anyhow::Result<()> {
     refuse_options_of_logs(matches)?;
     let policies = args.policies(None)?;
     let mut scenarios = Vec::new();
@@ -264,23 +252,21 @@ fn execute_scenarios(
         scenarios.iter().flat_map(|&scenario| all.iter().map(move |policy| (scenario, policy))).collect();
     let cost: Vec<Cost> =
         cells.iter().map(|(scenario, policy)| Cost::of(policy, 4, scenario.jobs(args.days))).collect();
-    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads(), quiet);
+    note_cost(&counted(scenarios.len() as u64, "scenario"), &cost, args.output.threads());
     let (setting, seed) = (options.setting(), options.shaping.seed);
     let began = Instant::now();
     let summaries = {
-        let progress = Progress::counting("simulating", "runs", Some(cells.len()), quiet);
+        let progress = Progress::counting("simulating", "runs", Some(cells.len()));
         let one = |(scenario, policy): &(Scenario, &DispatchPolicy)| -> anyhow::Result<MetaSummary> {
-            let system = scenario.system(&setting, args.days, seed)?;
+            let system = scenario.system(&setting, args.days, seed).map_err(UsageError)?;
             let record = run(&system, policy, &mut |_| ())?;
             Ok(summarize_system(&system, policy, &record, &options.measure))
         };
         parallel::map(&cells, args.output.threads(), one, |done| progress.set(done))
     };
     let summaries = summaries.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    if !quiet {
-        let time = readable_duration(began.elapsed().as_secs_f64());
-        note(format_args!("{} in {time}, seed {seed}", counted(cells.len() as u64, "run")));
-    }
+    let time = readable_duration(began.elapsed().as_secs_f64());
+    note(format_args!("{} in {time}, seed {seed}", counted(cells.len() as u64, "run")));
     let runs = summaries.chunks(all.len()).map(|runs| named(&policies.items, runs.to_vec()));
     let scenarios: Vec<(String, Vec<MetaSummary>)> = scenarios.iter().map(Scenario::to_string).zip(runs).collect();
     let row = |(name, runs): &(String, Vec<MetaSummary>)| {
@@ -310,8 +296,8 @@ fn refuse_options_of_logs(matches: &ArgMatches) -> Result<(), UsageError> {
         of_log && option.name != "seed"
     });
     for option in of_logs {
-        if options::is_given(matches, option.name) {
-            return Err(UsageError(format!("--{} is for logs: a scenario generates its own jobs", option.name)));
+        if is_given(matches, option.name) {
+            return refuse(format!("--{} is for logs: a scenario generates its own jobs", option.name));
         }
     }
     Ok(())
@@ -336,10 +322,7 @@ impl Cost {
     }
 }
 
-fn note_cost(what: &str, costs: &[Cost], threads: usize, quiet: bool) {
-    if quiet {
-        return;
-    }
+fn note_cost(what: &str, costs: &[Cost], threads: usize) {
     let jobs: usize = costs.iter().map(|cost| cost.jobs).sum();
     let all: f64 = costs.iter().map(|cost| cost.seconds).sum();
     let longest = costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max);

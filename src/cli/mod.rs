@@ -39,6 +39,7 @@ mod places;
 mod plain_arguments;
 mod predict;
 mod progress;
+mod quiet;
 mod recommend;
 mod report;
 mod report_files;
@@ -57,7 +58,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches};
 
 use crate::predict::catalog::{self as predictors, Entry};
 use crate::schedule::catalog::{self as schedulers, SchedulerEntry};
@@ -69,8 +71,8 @@ struct CommandForm {
     about: &'static str,
     /// Adds the arguments.
     arguments: fn(clap::Command) -> clap::Command,
-    /// Runs it with its arguments. The last parameter is whether `--quiet` was given.
-    run: fn(&ArgMatches, bool) -> anyhow::Result<()>,
+    /// Runs it with its arguments.
+    run: fn(&ArgMatches) -> anyhow::Result<()>,
 }
 
 /// The subcommands in the groups of the short help, each with its heading.
@@ -114,6 +116,11 @@ impl CommandForm {
 /// The arguments of a command. Errors end the program: clap has checked all values already.
 fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> A {
     A::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Whether an option was given on the command line, rather than set by default. A command may have only some of the options.
+fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.try_contains_id(name).is_ok() && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 const ABOUT: &str = "How long would jobs wait under this scheduler, with this predictor of runtimes?";
@@ -206,16 +213,7 @@ fn command_with(simulates: bool, is_used: impl Fn(&str) -> bool) -> clap::Comman
         .subcommand_help_heading("Other commands")
         .subcommands(forms().map(form))
         .arg(color::argument().display_order(999))
-        .arg(
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .global(true)
-                .display_order(1000)
-                .help("Print only warnings and errors to standard error: no notes, times or progress")
-                .help_heading("Output"),
-        );
+        .arg(quiet::argument().display_order(1000));
     help::add(command)
 }
 
@@ -287,18 +285,18 @@ fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     if let Some(names) = help::asked(&matches) {
         return help::execute(&names);
     }
-    let quiet = matches.get_flag("quiet");
+    quiet::follow(&matches);
     match matches.subcommand() {
         None => {
             if let Some(log) = matches.get_one::<String>("log") {
                 plain_arguments::refuse_unknown_word(log, &command)?;
             }
-            simulate::execute(&matches, quiet)
+            simulate::execute(&matches)
         }
         Some((name, below)) => {
             refuse_options_of_the_main_command(&mut command, &matches, name);
             let form = forms().find(|form| form.name == name).expect("clap knows only these commands");
-            (form.run)(below, quiet)
+            (form.run)(below)
         }
     }
 }
@@ -321,11 +319,8 @@ fn refuse_unknown_commands(mut command: &clap::Command, arguments: &[OsString]) 
 
 /// `sim --trace x list` is an error, because the subcommand would ignore the option.
 fn refuse_options_of_the_main_command(command: &mut clap::Command, matches: &ArgMatches, subcommand: &str) {
-    let is_given = |option: &&clap::Arg| {
-        let id = option.get_id().as_str();
-        !option.is_global_set() && matches.try_contains_id(id).is_ok() && options::is_given(matches, id)
-    };
-    let Some(option) = command.get_arguments().find(is_given) else { return };
+    let is_own = |option: &&clap::Arg| !option.is_global_set() && is_given(matches, option.get_id().as_str());
+    let Some(option) = command.get_arguments().find(is_own) else { return };
     let text = match option.get_long() {
         Some(long) => {
             format!("'--{long}' belongs to the main command: it cannot be given before the command '{subcommand}'")

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::stderr::note;
-use crate::text::plural;
+use crate::text::{joined_with_and, plural};
 use crate::trace::{Log, NameKind, ShownNames, Workload};
 
 /// The option of all commands whose outputs show users, groups, queues or partitions.
@@ -22,31 +22,27 @@ impl NamesOption {
     }
 
     /// The names of a log that are shown; none if they are not wanted. A note says which names an SWF log does not have.
-    pub fn of(self, log: &Log, quiet: bool) -> ShownNames {
+    pub fn of(self, log: &Log) -> ShownNames {
         if !self.names {
             return ShownNames::default();
         }
         let names = ShownNames::of(log);
-        if log.source.format == "swf" && !quiet {
+        if log.source.format == "swf" {
             note(format_args!("{}: {}", log.name, missing_in_words(&names)));
         }
         names
     }
 
     /// Puts the names of a log, if they are wanted, into its workload.
-    pub fn show(self, log: &Log, workload: Workload, quiet: bool) -> Workload {
-        Workload { names: self.of(log, quiet), ..workload }
+    pub fn show(self, log: &Log, workload: Workload) -> Workload {
+        Workload { names: self.of(log), ..workload }
     }
 }
 
 /// Which names an SWF log has.
 fn missing_in_words(names: &ShownNames) -> String {
     let words = |kinds: Vec<NameKind>| {
-        let words: Vec<_> = kinds.into_iter().map(|kind| plural(2, kind.word())).collect();
-        match words.split_last() {
-            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-            _ => words.concat(),
-        }
+        joined_with_and(&kinds.into_iter().map(|kind| plural(2, kind.word())).collect::<Vec<_>>())
     };
     let (named, numbered) = names.kinds();
     match named.is_empty() {

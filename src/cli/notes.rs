@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::quiet::is_quiet;
 use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
 use crate::model::EstimateModel;
@@ -11,11 +12,11 @@ use crate::spec::Spec;
 use crate::time::readable_duration;
 use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
-/// Prints to standard error what cleaning dropped from a log or changed. `quiet` omits notes, not warnings.
-pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
+/// Prints to standard error what cleaning dropped from a log or changed.
+pub fn report_cleaning(log: &Log, workload: &Workload) {
     let cleaning = &workload.cleaning;
-    report_reading(log, quiet);
-    report_unit(log, quiet, || UnitDoubt::of(workload));
+    report_reading(log);
+    report_unit(log, || UnitDoubt::of(workload));
     if cleaning.machine_is_peak {
         warn_of_peak(&log.name);
     }
@@ -23,7 +24,7 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
         // With more than 5% dropped, results may differ much from those of the whole log.
         if cleaning.dropped() as f64 > 0.05 * cleaning.records as f64 {
             warning(format_args!("{}: {dropped}", log.name));
-        } else if !quiet {
+        } else {
             note(format_args!("{}: {dropped}", log.name));
         }
     }
@@ -42,7 +43,7 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
         ));
     }
     let missing = log.conditions.unknown + cleaning.missing_dependencies;
-    if missing > 0 && !quiet {
+    if missing > 0 {
         let jobs = counted_as(
             missing,
             "dependency is on a job that is not there",
@@ -66,18 +67,18 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
         // With more than 1% filled in, results may depend on the choice of `--missing-estimate`.
         if share > 0.01 {
             warning(text);
-        } else if !quiet {
+        } else {
             note(text);
         }
     }
-    if cleaning.modelled > 0 && !quiet {
+    if cleaning.modelled > 0 {
         note(format_args!(
             "{}: the estimates of all {} were made by the model",
             log.name,
             counted(cleaning.modelled, "job")
         ));
     }
-    report_short_estimates(&log.name, cleaning.modelled_cut, cleaning.modelled_short, quiet);
+    report_short_estimates(&log.name, cleaning.modelled_cut, cleaning.modelled_short);
     if cleaning.out_of_order > 0 {
         let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
         warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
@@ -85,8 +86,8 @@ pub fn report_cleaning(log: &Log, workload: &Workload, quiet: bool) {
 }
 
 /// Warns if the durations of a table are probably not in seconds. Other logs, and tables whose unit is stated, are not checked.
-pub fn report_unit(log: &Log, quiet: bool, doubt: impl FnOnce() -> Option<UnitDoubt>) {
-    let Some(column) = log.source.run_column.as_ref().filter(|_| !quiet) else { return };
+pub fn report_unit(log: &Log, doubt: impl FnOnce() -> Option<UnitDoubt>) {
+    let Some(column) = log.source.run_column.as_ref().filter(|_| !is_quiet()) else { return };
     let Some(doubt) = doubt() else { return };
     let (name, unit, written) = (&log.name, doubt.likely.words(), doubt.likely.written());
     let longest = readable_duration(doubt.longest as f64);
@@ -112,24 +113,19 @@ pub fn report_unit(log: &Log, quiet: bool, doubt: impl FnOnce() -> Option<UnitDo
 }
 
 /// Notes what the jobs of a log ask for, if only their processors are simulated. `unit` is what a processor is.
-pub fn report_requests(name: &str, workload: &Workload, unit: Unit, quiet: bool) {
+pub fn report_requests(name: &str, workload: &Workload, unit: Unit) {
     let is_pool = workload.shapes.is_none();
-    if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool && !quiet) {
+    if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
     }
 }
 
 /// Notes how many jobs are not in the tables of predictions that some predictors read.
-pub fn report_missing_predictions<'a>(
-    name: &str,
-    workload: &Workload,
-    predictors: impl Iterator<Item = &'a Spec>,
-    quiet: bool,
-) {
+pub fn report_missing_predictions<'a>(name: &str, workload: &Workload, predictors: impl Iterator<Item = &'a Spec>) {
     let tables: BTreeMap<String, _> = predictors.filter_map(|spec| Some((spec.to_string(), table(spec)?))).collect();
     for (spec, table) in tables {
         let missing = workload.jobs.iter().filter(|job| table.raw(job.number).is_none()).count();
-        if missing > 0 && !quiet {
+        if missing > 0 {
             let jobs = counted_as(missing as u64, "job is not in the table", "jobs are not in the table");
             note(format_args!("{name}: {jobs} of {spec}"));
         }
@@ -137,18 +133,18 @@ pub fn report_missing_predictions<'a>(
 }
 
 /// Notes how many jobs arrive after the ends of others, and why some do not, if users react.
-pub fn report_feedback(name: &str, workload: &Workload, quiet: bool) {
+pub fn report_feedback(name: &str, workload: &Workload) {
     let Some((feedback, links)) = workload.feedback.as_ref().zip(workload.feedback_links()) else { return };
     if links.linked == 0 {
         warning(format_args!("{name}: --feedback has no effect: no job follows another one within the limit"));
-    } else if !quiet {
+    } else {
         let (jobs, all) = (grouped(links.linked), counted(workload.jobs.len() as u64, "job"));
         let think = readable_duration(links.think_mean);
         note(format_args!("{name}: {jobs} of {all} arrive after the ends of others, think time {think} on average"));
     }
     let unusable = "was dropped or is not earlier, or the think time is not known";
     for (count, why) in [(links.cut, "is not simulated"), (feedback.unusable, unusable)] {
-        if count > 0 && !quiet {
+        if count > 0 {
             let jobs = counted_as(count, "job arrives at its own time", "jobs arrive at their own times");
             note(format_args!("{name}: {jobs}: the preceding job {why}"));
         }
@@ -163,8 +159,8 @@ pub fn warn_of_misfits(name: &str, workload: &Workload) {
 }
 
 /// Notes that jobs with conditions arrive when the log's own schedule had met them, which is not simulated.
-pub fn note_conditions_of_the_log(name: &str, workload: &Workload, quiet: bool) {
-    if let Some(words) = ConditionSurvey::of(&workload.conditions).in_words().filter(|_| !quiet) {
+pub fn note_conditions_of_the_log(name: &str, workload: &Workload) {
+    if let Some(words) = ConditionSurvey::of(&workload.conditions).in_words() {
         note(format_args!(
             "{name}: {words}: not simulated here; these jobs arrive when they became eligible in the log"
         ));
@@ -179,8 +175,8 @@ pub fn warn_of_peak(name: &str) {
     ));
 }
 
-/// Prints what reading did to the rows of a log. `quiet` omits notes, not warnings.
-pub fn report_reading(log: &Log, quiet: bool) {
+/// Prints what reading did to the rows of a log.
+pub fn report_reading(log: &Log) {
     let source = &log.source;
     if let Some(first) = &log.skipped.first {
         let lines = counted(log.skipped.count, "faulty line");
@@ -190,10 +186,8 @@ pub fn report_reading(log: &Log, quiet: bool) {
         let jobs = counted(source.unknown_states, "job");
         warning(format_args!("{}: {jobs} with an unknown state, the first of them \"{state}\"", log.name));
     }
-    if !quiet {
-        for words in reading_in_words(source) {
-            note(format_args!("{}: {words}", log.name));
-        }
+    for words in reading_in_words(source) {
+        note(format_args!("{}: {words}", log.name));
     }
 }
 
@@ -203,14 +197,14 @@ pub fn made_by(model: &EstimateModel, seed: u64) -> String {
 }
 
 /// Prints for how many jobs the estimates of a model are too short.
-pub fn report_short_estimates(name: &str, cut: u64, short: u64, quiet: bool) {
-    if cut > 0 && !quiet {
+pub fn report_short_estimates(name: &str, cut: u64, short: u64) {
+    if cut > 0 {
         note(format_args!(
             "{name}: runtimes longer than the longest estimate, treated as equal to it: {}",
             grouped(cut)
         ));
     }
-    if short > 0 && !quiet {
+    if short > 0 {
         note(format_args!("{name}: jobs for which the model had no estimate that is long enough: {}", grouped(short)));
     }
 }

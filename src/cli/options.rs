@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::is_given;
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::warning;
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, Setting, refuse_overruled, what_draws};
@@ -91,8 +91,8 @@ pub struct SettingList {
 
 /// The settings that the arguments give, with warnings of options without effect. With `--slurm-conf`, the site's own Slurm is
 /// the default scheduler. What settings are compared with, unless it is given, is that of the file, else `baseline`.
-pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: bool) -> anyhow::Result<SettingList> {
-    let conf = slurm_conf::read(matches, quiet)?;
+pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
+    let conf = slurm_conf::read(matches)?;
     let mut list = read_lists(matches, conf.as_ref())?;
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.map(|conf| conf.baseline()).or(baseline).filter(|_| !is_baseline_given);
@@ -105,12 +105,10 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>, quiet: boo
     for (seed, value) in idle_seeds(matches, &list.options[0]) {
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
-    if !quiet {
-        slurm_conf::note_idle_predictor(matches, &list.options);
-    }
+    slurm_conf::note_idle_predictor(matches, &list.options);
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
-    slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true, quiet);
-    slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false, quiet);
+    slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true);
+    slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false);
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
     if on_pools.iter().any(|options| options.associations.is_some()) {
         warning(format_args!("--associations has no effect without --machine: accounts and limits are those of nodes"));
@@ -181,10 +179,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
 /// As [`read`], but the options of these names keep their defaults.
 fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecError> {
     let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
-    refuse_overruled(|name| {
-        let known = matches.try_contains_id(name).is_ok();
-        known && is_given(matches, name) && !is_none(name)
-    })?;
+    refuse_overruled(|name| is_given(matches, name) && !is_none(name))?;
     let mut options = Options::default();
     for option in OPTIONS.iter().filter(|option| !names.contains(&option.name)) {
         // A command may have only some of the options.
@@ -198,16 +193,8 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
 
 /// The seeds that were given although no random number depends on them, with their values.
 fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
-    // A command may have only some of the options.
-    let is_known = |option: &OptionForm| matches.try_contains_id(option.name).is_ok();
-    let idle =
-        |option: &&OptionForm| options.is_idle_seed(option.name) && is_known(option) && is_given(matches, option.name);
+    let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
     OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
-}
-
-/// Whether an option was given on the command line, rather than set by default.
-pub fn is_given(matches: &ArgMatches, name: &str) -> bool {
-    matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 /// As [`checked`], for each value of a list.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use clap::{Args, Command, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::width;
 use crate::metrics::GroupBy;
@@ -106,9 +106,7 @@ impl GroupOptions {
         match print.format {
             _ if self.by.is_empty() || self.by_out.is_some() => Ok(print),
             None | Some(Format::Table) => Ok(print.or_table()),
-            Some(_) => Err(UsageError(
-                "--by prints tables: add --by-out FILE for its CSV, or choose --format table".to_string(),
-            )),
+            Some(_) => refuse("--by prints tables: add --by-out FILE for its CSV, or choose --format table"),
         }
     }
 }
@@ -143,11 +141,7 @@ impl PrintOptions {
         rows: &[Vec<(N, Cell)>],
         table: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        print(stdout_taken, |out, width| match self.format() {
-            Format::Table => table(out, width),
-            Format::Csv => write_csv(out, rows, self.header()),
-            Format::Json => write_json_list(out, rows),
-        })
+        self.print(stdout_taken, rows, |out| write_json_list(out, rows), table)
     }
 
     /// Like [`PrintOptions::print_rows`] for a command with one row, which in JSON is an object instead of a list.
@@ -157,27 +151,40 @@ impl PrintOptions {
         row: &[(N, Cell)],
         table: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>,
     ) -> Result<(), OutputError> {
-        print(stdout_taken, |out, width| match self.format() {
-            Format::Table => table(out, width),
-            Format::Csv => write_csv(out, &[row.to_vec()], self.header()),
-            Format::Json => write_json(out, row),
-        })
+        self.print(stdout_taken, &[row.to_vec()], |out| write_json(out, row), table)
     }
-}
 
-impl PrintOptions {
-    /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints unless
-    /// `quiet`. With it the report is a row, on standard output if the file does not go there.
+    fn print<N: AsRef<str>>(
+        &self,
+        stdout_taken: bool,
+        rows: &[Vec<(N, Cell)>],
+        json: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        table: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        let write = |out: &mut dyn Write, width: Width| match self.format() {
+            Format::Table => table(out, width),
+            Format::Csv => write_csv(out, rows, self.header()),
+            Format::Json => json(out),
+        };
+        match stdout_taken {
+            true => {
+                let written = write(&mut io::stderr().lock(), width::of_stderr());
+                written.map_err(|error| OutputError { name: "standard error".to_string(), error })
+            }
+            false => Output::stdout().fill(|out| write(out, width::of_stdout())),
+        }
+    }
+
+    /// Prints the report of a command that writes a file to `out`. Without `--format` it is notes, which `notes` prints. With
+    /// it the report is a row, on standard output if the file does not go there.
     pub fn report<N: AsRef<str> + Clone>(
         &self,
         out: &str,
-        quiet: bool,
         row: &[(N, Cell)],
         notes: impl FnOnce(),
     ) -> Result<(), OutputError> {
         match self.given().is_some() {
             true => self.print_row(Output::is_stdout(out), row, |out, width| write_pairs(out, width, row)),
-            false if quiet => Ok(()),
             false => {
                 notes();
                 Ok(())
@@ -198,16 +205,6 @@ fn write_pairs<N: AsRef<str>>(out: &mut dyn Write, width: Width, row: &[(N, Cell
         table.push(vec![name.replace('_', " "), value]);
     }
     table.write(out, width)
-}
-
-fn print(stdout_taken: bool, write: impl FnOnce(&mut dyn Write, Width) -> io::Result<()>) -> Result<(), OutputError> {
-    match stdout_taken {
-        true => {
-            let name = || "standard error".to_string();
-            write(&mut io::stderr().lock(), width::of_stderr()).map_err(|error| OutputError { name: name(), error })
-        }
-        false => Output::stdout().fill(|out| write(out, width::of_stdout())),
-    }
 }
 
 /// The options of a command that makes a log.

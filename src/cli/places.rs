@@ -1,7 +1,7 @@
 //! Refuses outputs that would overwrite each other or an input that an option names, before any work is done. Inputs that no
 //! option names are refused by [`Output`] itself.
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use crate::files::Place;
 use crate::report::Output;
 
@@ -27,16 +27,14 @@ pub fn refuse_collisions(outputs: &[OptionFile], inputs: &[OptionFile], prints: 
     }
     for (at, (second, place)) in places.iter().enumerate() {
         if let Some((first, _)) = places[..at].iter().find(|(_, other)| other == place) {
-            return Err(UsageError(format!(
-                "{first} and {second} go to the same place: choose another one for one of them"
-            )));
+            return refuse(format!("{first} and {second} go to the same place: choose another one for one of them"));
         }
     }
     for input in inputs {
         let read = Place::of_input(input.1);
         if let Some((output, _)) = places.iter().find(|(_, place)| Some(place) == read.as_ref()) {
             let input = in_words(input);
-            return Err(UsageError(format!("{output} would overwrite {input}: choose another output")));
+            return refuse(format!("{output} would overwrite {input}: choose another output"));
         }
     }
     // Standard output and standard error may be one file (`> x 2>&1`): neither overwrites the other.
@@ -45,7 +43,7 @@ pub fn refuse_collisions(outputs: &[OptionFile], inputs: &[OptionFile], prints: 
         |(_, file): &&OptionFile| notes.is_some() && !Output::is_stdout(file) && written(file) == notes;
     if let Some(output) = outputs.iter().find(replaces_notes) {
         let output = in_words(output);
-        return Err(UsageError(format!("{output} and standard error go to the same place: choose another output")));
+        return refuse(format!("{output} and standard error go to the same place: choose another output"));
     }
     Ok(stdout_taken)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Command;
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use crate::settings_file;
 use crate::similar::{most_similar, similar_file};
 
@@ -29,7 +29,7 @@ impl<'a> PlainArguments<'a> {
             if !is_settings(file, most) {
                 arguments.logs.push(file);
             } else if let Some(first) = arguments.settings.replace(file) {
-                return Err(UsageError(format!("'{first}' and '{file}' are both files of settings: give one of them")));
+                return refuse(format!("'{first}' and '{file}' are both files of settings: give one of them"));
             }
         }
         Ok(arguments)
@@ -68,7 +68,7 @@ pub fn refuse_unknown_word(word: &str, command: &Command) -> Result<(), UsageErr
     let meant = if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
     let name = if command.get_name() == "sim" { "sim".to_string() } else { format!("sim {}", command.get_name()) };
     let list = format!("`{name} --help` lists the commands");
-    Err(UsageError(format!("'{word}' is neither a command nor a file{meant}\n  {list}")))
+    refuse(format!("'{word}' is neither a command nor a file{meant}\n  {list}"))
 }
 
 #[cfg(test)]

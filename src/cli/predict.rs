@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::help::program_in_page;
 use super::interrupt;
 use super::log::read_log;
@@ -31,7 +31,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "predict",
     about: "Predict runtimes for a batch system that is running",
     arguments: |command| options::add(PredictArgs::augment_args(command), &[Log, Reading]),
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -130,7 +130,7 @@ fn checked_predictor(text: &str) -> Result<String, String> {
     Service::parse_predictor(text).map(|_| text.to_string()).map_err(|why| why.to_string())
 }
 
-fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &PredictArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if let Some(program) = args.example {
         return Ok(Output::stdout().fill(|out| out.write_all(program.code().as_bytes()))?);
     }
@@ -139,17 +139,17 @@ fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Res
     let mut service = Service::new(Service::parse_predictor(&args.predictor)?, args.keep as usize);
     service.set_max_ahead(args.max_ahead.0);
     if let Some(file) = &args.state {
-        open_state(&mut service, file, quiet)?;
+        open_state(&mut service, file)?;
         interrupt::add_to_message(format!("{file} has all events that were answered"));
     }
     if let Some(log) = &args.learn_from {
         if service.system().is_new() {
-            learn_from(&mut service, log, &options, quiet)?;
-        } else if !quiet {
+            learn_from(&mut service, log, &options)?;
+        } else {
             note(format_args!("{log} was not read: the state file has events already"));
         }
     }
-    if io::stdin().is_terminal() && !quiet {
+    if io::stdin().is_terminal() {
         note("reading events from the terminal, one JSON object per line; see `sim predict --help`");
     }
     serve(&mut service)
@@ -158,15 +158,15 @@ fn execute(args: &PredictArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Res
 fn refuse_files(args: &PredictArgs) -> Result<(), UsageError> {
     if args.learn_from.as_deref() == Some("-") {
         let why = "--learn-from: standard input has the events, so the log cannot be there: give the name of a file";
-        return Err(UsageError(why.to_string()));
+        return refuse(why);
     }
     if let Some(file) = &args.state {
         if Output::is_stdout(file) {
-            return Err(UsageError("--state: give the name of a file, not standard output".to_string()));
+            return refuse("--state: give the name of a file, not standard output");
         }
         if [".gz", ".zst"].iter().any(|ending| file.ends_with(ending)) {
             let why = format!("--state '{file}': a state file is not compressed, give it another name");
-            return Err(UsageError(why));
+            return refuse(why);
         }
     }
     let (outputs, inputs) =
@@ -175,16 +175,13 @@ fn refuse_files(args: &PredictArgs) -> Result<(), UsageError> {
 }
 
 /// Replays the events of the state file.
-fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<(), ProductionError> {
+fn open_state(service: &mut Service, file: &str) -> Result<(), ProductionError> {
     let replayed = {
-        let progress = Progress::counting("replaying", "events", None, quiet);
+        let progress = Progress::counting("replaying", "events", None);
         service.open_state(file, &mut |events| progress.set(events))?
     };
     if replayed.was_empty {
         warning(format_args!("{file} was empty: it has no events to begin with"));
-    }
-    if quiet {
-        return Ok(());
     }
     if replayed.torn > 0 {
         let bytes = counted(replayed.torn, "byte");
@@ -204,8 +201,8 @@ fn open_state(service: &mut Service, file: &str, quiet: bool) -> Result<(), Prod
     Ok(())
 }
 
-fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool) -> anyhow::Result<()> {
-    let mut log = read_log(&Source::from_argument(name), options.read_options(), quiet)?;
+fn learn_from(service: &mut Service, name: &str, options: &Options) -> anyhow::Result<()> {
+    let mut log = read_log(&Source::from_argument(name), options.read_options())?;
     // The size of the machine does not matter here: no job is too wide unless it is said.
     let procs = options.cleaning.procs.or(Some(u32::MAX));
     let workload = match clean_out(&mut log, &Cleaning { procs, ..options.cleaning }) {
@@ -216,12 +213,12 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
         }
         cleaned => cleaned?.as_recorded(),
     };
-    report_cleaning(&log, &workload, quiet);
+    report_cleaning(&log, &workload);
     if workload.unix_start.is_none() {
         warning(format_args!("{name} does not say when it begins (UnixStartTime): its jobs count as very old ones"));
     }
     let learned = {
-        let progress = Progress::counting("learning", "events", None, quiet);
+        let progress = Progress::counting("learning", "events", None);
         learn(service, &workload, &log.names, &mut |events| progress.set(events))?
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |now| now.as_secs());
@@ -231,17 +228,15 @@ fn learn_from(service: &mut Service, name: &str, options: &Options, quiet: bool)
             learned.end
         ));
     }
-    if !quiet {
-        let (jobs, all) = (counted(learned.jobs as u64, "job"), workload.jobs.len());
-        let which = match all > learned.jobs {
-            true => format!("{jobs}, the last of {}", grouped(all as u64)),
-            false => jobs,
-        };
-        note(format_args!("{name}: learned from {which}; events must not be before {}", learned.end));
-        if learned.without_wait > 0 {
-            let jobs = counted(learned.without_wait as u64, "job");
-            note(format_args!("{name}: {jobs} without a wait in the log started when submitted"));
-        }
+    let (jobs, all) = (counted(learned.jobs as u64, "job"), workload.jobs.len());
+    let which = match all > learned.jobs {
+        true => format!("{jobs}, the last of {}", grouped(all as u64)),
+        false => jobs,
+    };
+    note(format_args!("{name}: learned from {which}; events must not be before {}", learned.end));
+    if learned.without_wait > 0 {
+        let jobs = counted(learned.without_wait as u64, "job");
+        note(format_args!("{name}: {jobs} without a wait in the log started when submitted"));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use super::quiet::is_quiet;
 use super::width;
 use crate::text::grouped;
 use crate::time::readable_duration;
@@ -63,8 +64,8 @@ pub struct Progress {
 
 impl Progress {
     /// A bar for `what`, which counts `unit`s. Without a total it shows only the count.
-    pub fn counting(what: &'static str, unit: &'static str, total: Option<usize>, quiet: bool) -> Self {
-        let enabled = !quiet && std::io::stderr().is_terminal();
+    pub fn counting(what: &'static str, unit: &'static str, total: Option<usize>) -> Self {
+        let enabled = !is_quiet() && std::io::stderr().is_terminal();
         let text = Arc::new(Mutex::new(unit.to_string()));
         Progress { what, total, enabled, since: Instant::now(), text, bar: OnceLock::new(), added: AtomicUsize::new(0) }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
 use super::options;
 use super::output_options::OutputOptions;
@@ -13,7 +13,7 @@ use super::progress::Progress;
 use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::Setting;
 use crate::metrics::Column;
@@ -33,7 +33,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
         slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ struct RecommendArgs {
     choose: f64,
     /// The figure by which they compete: wait, bsld, wait_p95, or another column of results that can be better or worse
     #[arg(long, value_name = "FIGURE", default_value = "bsld", value_parser = parse_objective, display_order = 4)]
-    objective: Objective,
+    objective: ComparedFigure,
     /// A limit; a candidate that breaks it is out: wait_max=2x (twice the present one), wait_max=3d, users_lose_pct=10. Repeat the
     /// option for more limits; none turns off the default ones [default: wait_max=1.5x, wide_wait_mean=1.5x,
     /// users_lose_area=25%]
@@ -85,14 +85,14 @@ struct RecommendArgs {
 
 /// A figure that can be better or worse. Its own type, because clap takes a type by value.
 #[derive(Clone, Copy, Debug)]
-struct Objective(&'static Column);
+struct ComparedFigure(&'static Column);
 
-fn parse_objective(text: &str) -> Result<Objective, SpecError> {
+fn parse_objective(text: &str) -> Result<ComparedFigure, SpecError> {
     match figure(text)? {
         column if column.needs_baseline() => {
             Err(SpecError(format!("{} is a comparison with the present setting: use it as a guard", column.name)))
         }
-        column => Ok(Objective(column)),
+        column => Ok(ComparedFigure(column)),
     }
 }
 
@@ -177,27 +177,27 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
     all.into_iter().filter(|setting| is_new(setting)).collect()
 }
 
-fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
-    let conf = slurm_conf::read(matches, quiet)?;
+    let conf = slurm_conf::read(matches)?;
     conf.iter().for_each(|conf| conf.set_machine(&mut options));
-    let (present, candidates) = with_conf(args, conf.as_ref(), options::is_given(matches, "present"))?;
+    let (present, candidates) = with_conf(args, conf.as_ref(), is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
-        return Err(UsageError("there is no candidate besides the present setting".to_string()).into());
+        return refuse("there is no candidate besides the present setting");
     }
     if args.log.given() == Some("-") {
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
-        return Err(UsageError(why.to_string()).into());
+        return refuse(why);
     }
     let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
-    slurm_conf::note_preemption(schedulers, options.machine.is_some(), quiet);
+    slurm_conf::note_preemption(schedulers, options.machine.is_some());
     if options.machine.is_some() {
         options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
-    let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
-    let site = check_site(&workload, &present, &options, args.output.threads(), quiet);
+    let workload = read_workload(&args.log.source(), &options)?;
+    let site = check_site(&workload, &present, &options, args.output.threads());
     let mut question = Question {
         trace: args.log.given().map(str::to_string),
         jobs: workload.jobs.len(),
@@ -222,12 +222,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches, quiet: bool) -> anyhow::R
     }
     let folder = args.out.as_deref().inspect(|folder| keep_at_interrupt(folder));
     let found = {
-        let progress = Progress::counting("recommend", "runs", Some(question.runs()), quiet);
+        let progress = Progress::counting("recommend", "runs", Some(question.runs()));
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
-    if !quiet {
-        note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
-    }
+    note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)
 }

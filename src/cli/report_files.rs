@@ -1,12 +1,11 @@
 //! The files of a report: its page, and with `--svg` its charts as pictures for papers.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::output_options::PrintOptions;
 use super::places::{OptionFile, refuse_collisions};
 use super::stderr::note;
@@ -59,10 +58,10 @@ impl ReportFileOptions {
 fn make_folder(folder: &Path) -> anyhow::Result<()> {
     let shown = folder.display();
     if folder == Path::new("-") {
-        return Err(UsageError("--svg writes several files: name a folder instead of -".to_string()).into());
+        return refuse("--svg writes several files: name a folder instead of -");
     }
     if folder.exists() && !folder.is_dir() {
-        return Err(UsageError(format!("--svg {shown} is a file: name a folder, which is made if needed")).into());
+        return refuse(format!("--svg {shown} is a file: name a folder, which is made if needed"));
     }
     fs::create_dir_all(folder).map_err(|error| OutputError { name: shown.to_string(), error }.into())
 }
@@ -74,7 +73,6 @@ impl ReportFiles<'_> {
         report: &WrittenReport,
         row: [(&'static str, Cell); N],
         print: &PrintOptions,
-        quiet: bool,
     ) -> anyhow::Result<()> {
         let pictures = self.folder.map_or(Vec::new(), |_| report.chart_files());
         if let Some(folder) = self.folder {
@@ -83,7 +81,10 @@ impl ReportFiles<'_> {
             let page = self.page.iter().map(|(page, _)| ("--out", *page));
             let all: Vec<OptionFile> = page.chain(names.iter().map(|name| ("--svg", name.as_str()))).collect();
             refuse_collisions(&all, self.inputs, print.given().is_some())?;
-            names.iter().zip(&pictures).try_for_each(|(name, file)| write_picture(name, file))?;
+            let write = |(name, file): (&String, &ChartFile)| {
+                Output::create(name)?.fill(|out| out.write_all(file.content.as_bytes()))
+            };
+            names.iter().zip(&pictures).try_for_each(write)?;
         }
         let page = self.page.map(|(page, out)| out.fill(|out| out.write_all(report.page.as_bytes())).map(|()| page));
         let page = page.transpose()?;
@@ -97,7 +98,7 @@ impl ReportFiles<'_> {
                 ("svg", folder.clone().map(Cell::Text).into()),
             ])
             .collect();
-        print.report(page.unwrap_or_default(), quiet, &row, || {
+        print.report(page.unwrap_or_default(), &row, || {
             if let Some(page) = page.filter(|page| !Output::is_stdout(page)) {
                 let size = grouped((report.page.len() as u64).div_ceil(1000));
                 note(format_args!("the report is in {page} ({size} kB): open it with a browser"));
@@ -109,8 +110,4 @@ impl ReportFiles<'_> {
         })?;
         Ok(())
     }
-}
-
-fn write_picture(name: &str, file: &ChartFile) -> Result<(), OutputError> {
-    Output::create(name)?.fill(|out| -> io::Result<()> { out.write_all(file.content.as_bytes()) })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::interrupt::{self, Interrupted};
 use super::log::{LogArgs, read_workload};
 use super::options;
@@ -33,7 +33,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "search",
     about: "Find templates that predict the runtimes of a log well",
     arguments: |command| options::add(SearchArgs::augment_args(command), &[Log, Reading, Estimates, Shape]),
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -136,20 +136,18 @@ impl SearchArgs {
     }
 }
 
-fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &SearchArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if args.elite >= args.population {
-        return Err(
-            UsageError(format!("--elite {} must be less than --population {}", args.elite, args.population)).into()
-        );
+        return refuse(format!("--elite {} must be less than --population {}", args.elite, args.population));
     }
     let OutputFiles { files: [templates_out, history_out], stdout_taken } = args.outputs()?;
     let options = options::read(matches)?;
-    let workload = read_waits(args, options.clone(), quiet)?;
+    let workload = read_waits(args, options.clone())?;
     let jobs = workload.jobs.len();
     let trained = args.train.map(|share| 0..(jobs as f64 * share) as usize);
     if trained.as_ref().is_some_and(|trained| trained.is_empty()) {
         let jobs = counted(jobs as u64, "job");
-        return Err(UsageError(format!("--train leaves no job to search on: there are {jobs}")).into());
+        return refuse(format!("--train leaves no job to search on: there are {jobs}"));
     }
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
@@ -159,12 +157,10 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let threads = args.output.threads();
     let began = Instant::now();
     let seed = options.shaping.seed;
-    let found = search(args, &judge, &space, seed, threads, quiet)?;
-    if !quiet {
-        let sets = found.steps.last().map_or(0, |step| step.evaluations);
-        let time = readable_duration(began.elapsed().as_secs_f64());
-        note(format_args!("{} of {} evaluated in {time}, seed {seed}", counted(sets, "set"), space.describe()));
-    }
+    let found = search(args, &judge, &space, seed, threads)?;
+    let sets = found.steps.last().map_or(0, |step| step.evaluations);
+    let time = readable_duration(began.elapsed().as_secs_f64());
+    note(format_args!("{} of {} evaluated in {time}, seed {seed}", counted(sets, "set"), space.describe()));
     let counted = trained.as_ref().map_or(0..jobs, |trained| trained.end..jobs);
     let compared = {
         let mut predictors = vec![(best_predictor(&found.templates), "best templates".to_string())];
@@ -173,7 +169,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         for rival in args.rivals()? {
             predictors.push((rival.to_string(), rival.to_string()));
         }
-        let progress = Progress::counting("comparing", "predictors", Some(predictors.len()), quiet);
+        let progress = Progress::counting("comparing", "predictors", Some(predictors.len()));
         compare_predictors(&workload, &predictors, counted, trained, threads, |done| progress.set(done))?
     };
     if let Some(out) = templates_out {
@@ -193,9 +189,9 @@ fn execute(args: &SearchArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
 }
 
 /// The jobs of the log with their recorded waits.
-fn read_waits(args: &SearchArgs, mut options: Options, quiet: bool) -> anyhow::Result<Workload> {
+fn read_waits(args: &SearchArgs, mut options: Options) -> anyhow::Result<Workload> {
     options.scheduler = crate::schedule::catalog::parse("replay")?;
-    Ok(read_workload(&args.log.source(quiet), &options, quiet)?.as_recorded())
+    Ok(read_workload(&args.log.source(), &options)?.as_recorded())
 }
 
 fn search(
@@ -204,7 +200,6 @@ fn search(
     space: &TemplateSpace,
     seed: u64,
     threads: usize,
-    quiet: bool,
 ) -> anyhow::Result<FoundSet> {
     interrupt::allow_early_end();
     let limits = SearchLimits {
@@ -214,7 +209,7 @@ fn search(
         threads,
     };
     let steps = (args.method == SearchMethod::Genetic).then_some(args.generations as usize);
-    let progress = Progress::counting("searching", "steps", steps, quiet);
+    let progress = Progress::counting("searching", "steps", steps);
     let best = std::cell::Cell::new(f64::INFINITY);
     let done = std::cell::Cell::new(0);
     let on_step = |step: &SearchStep| {
@@ -240,10 +235,7 @@ fn search(
     match found {
         Some(found) => Ok(found),
         None if interrupt::stop_requested() => Err(anyhow::anyhow!("interrupted before any set was evaluated")),
-        None => Err(UsageError(
-            "--evaluations or --time-limit ended the search before its first step was evaluated".to_string(),
-        )
-        .into()),
+        None => refuse("--evaluations or --time-limit ended the search before its first step was evaluated"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::fidelity::SiteCheck;
 use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
-    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, Shard, Step, simulations,
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, RunStep, Shard, simulations,
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
 
@@ -55,26 +55,25 @@ impl LogUnderSettings {
         replications: Option<u32>,
         how: ReadOptions,
         check: impl FnOnce(&Log) -> anyhow::Result<()>,
-        quiet: bool,
     ) -> anyhow::Result<LogUnderSettings> {
         let (of_log, is_mixed) = Options::of_log(&settings);
         let Options { skip_bad_lines, reading, .. } = of_log.clone();
-        let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how }, quiet)?;
+        let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how })?;
         check(&log)?;
         let cleaned = of_log.clean_out(&mut log)?;
-        report_cleaning(&log, &cleaned, quiet);
-        report_requests(&log.name, &cleaned, of_log.reading.unit, quiet);
-        report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors), quiet);
+        report_cleaning(&log, &cleaned);
+        report_requests(&log.name, &cleaned, of_log.reading.unit);
+        report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors));
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
-        report_feedback(&log.name, &workload, quiet);
+        report_feedback(&log.name, &workload);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
         Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, cleaned: copy })
     }
 
     /// Shows the names of the log, if they are wanted.
-    pub fn show_names(&mut self, names: NamesOption, quiet: bool) {
-        Arc::make_mut(&mut self.workload).names = names.of(&self.log, quiet);
+    pub fn show_names(&mut self, names: NamesOption) {
+        Arc::make_mut(&mut self.workload).names = names.of(&self.log);
     }
 
     /// The names of the settings.
@@ -87,7 +86,6 @@ impl LogUnderSettings {
         &mut self,
         work: &Work<'_>,
         yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-        quiet: bool,
     ) -> anyhow::Result<ComputedRuns<K, E>> {
         let run = |options: &Options, number: u32| PlannedRun {
             trace: self.trace.clone(),
@@ -103,9 +101,9 @@ impl LogUnderSettings {
         let folder = work.folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
-            let progress = Progress::counting("simulating", "jobs", Some(total), quiet);
+            let progress = Progress::counting("simulating", "jobs", Some(total));
             let watch = |step| {
-                if let Step::Jobs(arrived) = step {
+                if let RunStep::Jobs(arrived) = step {
                     progress.add(arrived);
                 }
             };
@@ -114,7 +112,7 @@ impl LogUnderSettings {
                 Executor { plan: &plan, jobs, shard, threads, ends_at_failure: true, details: &details, watch: &watch };
             executor.compute(folder, &format, yields)?
         };
-        if work.folder.is_some() && !quiet {
+        if work.folder.is_some() {
             note(runs_in_words(plan.len(), computed.reused, computed.computed));
         }
         Ok(computed)
@@ -129,20 +127,14 @@ impl LogUnderSettings {
 
 /// How near a setting comes to the recorded waits of a log, with a progress bar. None if there is nothing to compare with: no
 /// recorded waits, other submissions than those of the log, or a replay of the log.
-pub fn check_site(
-    workload: &Workload,
-    setting: &Setting,
-    options: &Options,
-    threads: usize,
-    quiet: bool,
-) -> Option<SiteCheck> {
+pub fn check_site(workload: &Workload, setting: &Setting, options: &Options, threads: usize) -> Option<SiteCheck> {
     if setting.is_replay() || !options.shaping.keeps_submissions() {
         return None;
     }
     // The recorded waits are those of the recorded submissions.
     let without_feedback = workload.feedback.as_ref().map(|_| Workload { feedback: None, ..workload.clone() });
     let workload = without_feedback.as_ref().unwrap_or(workload);
-    let progress = Progress::counting("comparing with the recorded waits", "jobs", None, quiet);
+    let progress = Progress::counting("comparing with the recorded waits", "jobs", None);
     SiteCheck::of(workload, setting, &options.measure, threads, &|arrived| progress.add(arrived))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use super::failure::UsageError;
-use super::options;
+use super::is_given;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
 use crate::machine::{Ignored, MachineFile};
@@ -40,13 +40,12 @@ pub struct SiteConf {
 /// What lines begin with that `--machine` reads.
 const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"];
 
-/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Unless
-/// `quiet`, prints the scheduler and the machine that the file means, and what else was not used.
-pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, UsageError> {
+/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Notes
+/// the scheduler and the machine that the file means, and what else was not used.
+pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
     let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
-    let is_known = |name| matches.try_contains_id(name).is_ok() && options::is_given(matches, name);
-    let has_nodes = conf.procs.is_some() && !is_known("machine") && !is_known("procs");
+    let has_nodes = conf.procs.is_some() && !is_given(matches, "machine") && !is_given(matches, "procs");
     let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
     let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
     let is_on_nodes = |file: &String| file != "none";
@@ -63,19 +62,17 @@ pub fn read(matches: &ArgMatches, quiet: bool) -> Result<Option<SiteConf>, Usage
             ignored_in_words(&mattering)
         ));
     }
-    if !quiet {
-        let on = match (&machine, conf.procs) {
-            (Some(machine), Some(procs)) => {
-                let nodes = counted(machine.cluster.nodes.len() as u64, "node");
-                format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
-            }
-            (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
-            (_, None) => String::new(),
-        };
-        note(format_args!("{file} means {}{on}", conf.spec()));
-        if !others.is_empty() {
-            note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
+    let on = match (&machine, conf.procs) {
+        (Some(machine), Some(procs)) => {
+            let nodes = counted(machine.cluster.nodes.len() as u64, "node");
+            format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
         }
+        (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
+        (_, None) => String::new(),
+    };
+    note(format_args!("{file} means {}{on}", conf.spec()));
+    if !others.is_empty() {
+        note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
     }
     Ok(Some(SiteConf { file: file.clone(), conf, machine }))
 }
@@ -157,22 +154,22 @@ impl SiteConf {
 const SLURM: &str = "slurm";
 
 /// Says that preemption was not checked beside a real Slurm, or warns that it has no effect on a pool of processors.
-pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool, quiet: bool) {
+pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool) {
     match schedulers.find(|spec| catalog::preempts(spec)) {
         Some(spec) if !is_on_nodes => {
             warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
         }
-        Some(spec) if !quiet => {
+        Some(spec) => {
             note(format_args!("{spec}: preemption is unverified: no real Slurm was its judge; see `sim help slurm`"));
         }
-        _ => {}
+        None => {}
     }
 }
 
 /// Says that predictions have no effect under `slurm`, if a predictor was chosen for it.
 pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
     let is_idle = |options: &Options| catalog::is_slurm_by_estimates(&options.scheduler);
-    if options::is_given(matches, "predictor") && settings.iter().any(is_idle) {
+    if is_given(matches, "predictor") && settings.iter().any(is_idle) {
         let plain = settings.iter().find(|options| is_idle(options) && options.predictor.name() != "estimate");
         if let Some(options) = plain {
             let predictor = &options.predictor;

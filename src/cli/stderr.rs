@@ -7,11 +7,14 @@ use std::fmt::Display;
 use std::io::Write;
 
 use super::progress::without_bar;
+use super::quiet::is_quiet;
 use crate::text::printable_lines;
 
-/// Writes a note. The caller checks `--quiet`.
+/// Writes a note, unless `--quiet` was given.
 pub fn note(text: impl Display) {
-    line(format_args!("note: {text}"));
+    if !is_quiet() {
+        line(format_args!("note: {text}"));
+    }
 }
 
 /// Writes a warning about something that may make results wrong. `--quiet` does not suppress it.

@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, Subcommand};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::{report_reading, report_unit, warn_of_peak};
 use super::options;
@@ -34,7 +34,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = TraceArgs::augment_args(command).mut_subcommand("info", info);
         command.mut_subcommand("validate", validate).mut_subcommand("convert", convert)
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -49,10 +49,10 @@ enum TraceCommand {
     #[command(
         after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json\n  sim trace info sacct.txt --unit nodes"
     )]
-    Info(InfoArgs),
+    Info(PrintedLogArgs),
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
     #[command(after_help = "Example:\n  sim trace validate new.swf && sim new.swf")]
-    Validate(ValidateArgs),
+    Validate(PrintedLogArgs),
     /// Convert a log of any format to SWF, or join rotated files into one log
     #[command(after_help = "Examples:
   sim trace convert sacct.txt --out site.swf
@@ -72,16 +72,9 @@ The new log takes about 72 bytes of memory per job, and SWF logs also as much as
     Convert(ConvertArgs),
 }
 
+/// The arguments of a command that prints something about a log.
 #[derive(Debug, Args)]
-struct InfoArgs {
-    #[command(flatten)]
-    log: LogArgs,
-    #[command(flatten)]
-    print: PrintOptions,
-}
-
-#[derive(Debug, Args)]
-struct ValidateArgs {
+struct PrintedLogArgs {
     #[command(flatten)]
     log: LogArgs,
     #[command(flatten)]
@@ -113,16 +106,16 @@ struct ConvertArgs {
     print: PrintOptions,
 }
 
-fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (_, of_command) = matches.subcommand().expect("clap requires a command");
     let options = options::read(of_command)?;
     match &args.command {
         TraceCommand::Info(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
-            let log = read_log(&args.log.source_without_note(), options.read_options(), quiet)?;
+            let log = read_log(&args.log.source_without_note(), options.read_options())?;
             let mut survey = survey(&log, &options.cleaning)?;
             survey.given = survey.given.filter(|_| options.reading.unit == Unit::Cpus);
-            report_unit(&log, quiet, || UnitDoubt::of(&options.clean(&log).ok()?));
+            report_unit(&log, || UnitDoubt::of(&options.clean(&log).ok()?));
             if let (Some(peak), Some(procs)) = (survey.peak, survey.procs)
                 && peak > procs
             {
@@ -135,20 +128,20 @@ fn execute(args: &TraceArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         TraceCommand::Validate(args) => {
             refuse_collisions(&[], &args.log.files(), true)?;
             let source = args.log.source_without_note();
-            let progress = Progress::counting("reading", "records", None, quiet);
+            let progress = Progress::counting("reading", "records", None);
             let (how, procs) = (options.read_options(), options.cleaning.procs);
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
             let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
-            if findings.is_sound() { Ok(()) } else { Err(UsageError(format!("{} is not sound", source.name())).into()) }
+            if findings.is_sound() { Ok(()) } else { refuse(format!("{} is not sound", source.name())) }
         }
-        TraceCommand::Convert(args) => convert(args, &options, quiet),
+        TraceCommand::Convert(args) => convert(args, &options),
     }
 }
 
-fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result<()> {
+fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
     let logs = if args.logs.is_empty() { &args.trace } else { &args.logs };
     let inputs: Vec<_> = logs.iter().map(|file| ("LOG", file.as_str())).collect();
     let outputs =
@@ -156,10 +149,10 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     let OutputFiles { files: [out, names, requests], .. } = OutputFiles::open(outputs, &inputs)?;
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
     let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
-    let progress = Progress::counting("reading", "records", None, quiet);
+    let progress = Progress::counting("reading", "records", None);
     let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
     drop(progress);
-    let header = converted_header(&log, &sources, options, quiet)?;
+    let header = converted_header(&log, &sources, options)?;
     let preceding = match &args.feedback {
         None => None,
         Some(model) => Some(model.fields(&options.clean(&log)?, &log.preceding)?),
@@ -168,7 +161,7 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
     match requests {
         Some(out) => out.fill(|out| write_requests(out, &log))?,
-        None => note_lost_conditions(&log, quiet),
+        None => note_lost_conditions(&log),
     }
     let row = [
         ("trace", Cell::Text(log.label.clone())),
@@ -177,7 +170,7 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
         ("rows", Cell::Count(log.source.rows)),
         ("procs", header.procs().map_or(Cell::None, |procs| Cell::Count(u64::from(procs)))),
     ];
-    Ok(args.print.report(&args.out, quiet, &row, || {
+    Ok(args.print.report(&args.out, &row, || {
         let (records, rows) = (counted(log.records.len() as u64, "record"), counted(log.source.rows, "row"));
         note(format_args!("{}: {records} of {rows}", log.name));
         if let Some(preceding) = &preceding {
@@ -187,19 +180,19 @@ fn convert(args: &ConvertArgs, options: &Options, quiet: bool) -> anyhow::Result
 }
 
 /// Notes that what jobs wait for is not in the new log.
-fn note_lost_conditions(log: &Log, quiet: bool) {
-    if let Some(words) = ConditionSurvey::of(&log.conditions).in_words().filter(|_| !quiet) {
+fn note_lost_conditions(log: &Log) {
+    if let Some(words) = ConditionSurvey::of(&log.conditions).in_words() {
         note(format_args!("{}: {words}: SWF has no place for these; --requests-out FILE keeps them", log.name));
     }
 }
 
 /// The header of a log that is converted. Prints what reading did to the log.
-fn converted_header(log: &Log, sources: &[Source], options: &Options, quiet: bool) -> Result<Header, TraceError> {
-    report_reading(log, quiet);
+fn converted_header(log: &Log, sources: &[Source], options: &Options) -> Result<Header, TraceError> {
+    report_reading(log);
     if log.records.is_empty() {
         return Err(TraceError::NoJobs { name: log.name.clone(), why: "the log has no records".to_string() });
     }
-    report_unit(log, quiet, || UnitDoubt::of(&options.clean(log).ok()?));
+    report_unit(log, || UnitDoubt::of(&options.clean(log).ok()?));
     let mut header = log.header.with_procs(machine(log, options)?);
     header.push(source_note(log, sources, options.reading.unit).as_bytes());
     Ok(header)

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::value::Change;
+use super::value::ValueChange;
 use crate::metrics::{Better, Cell, Column, ListedColumn, column_list, listed};
 
 /// A difference beyond the tolerance.
@@ -15,7 +15,7 @@ pub struct Difference {
     /// The value in each output; None if it has no such row.
     pub values: [Option<String>; 2],
     /// By how much two numbers differ.
-    pub change: Option<Change>,
+    pub change: Option<ValueChange>,
     /// Whether lower or higher values of the column are better. None if neither is.
     pub better: Option<Better>,
 }
@@ -46,8 +46,8 @@ impl Difference {
     pub fn larger_first(&self, other: &Difference) -> Ordering {
         let size = |difference: &Difference| match difference.change {
             None => (2, 0.0),
-            Some(Change { absolute, percent: None }) => (1, absolute.abs()),
-            Some(Change { percent: Some(percent), .. }) => (0, percent.abs()),
+            Some(ValueChange { absolute, percent: None }) => (1, absolute.abs()),
+            Some(ValueChange { percent: Some(percent), .. }) => (0, percent.abs()),
         };
         let ((class, size), (other_class, other_size)) = (size(self), size(other));
         other_class.cmp(&class).then(other_size.total_cmp(&size))
@@ -88,7 +88,7 @@ mod tests {
             keys: Vec::new(),
             column: Some("wait".to_string()),
             values: values.map(|text| Some(text.to_string())),
-            change: Change::between(values[0], values[1]),
+            change: ValueChange::between(values[0], values[1]),
             better,
         };
         for (better, values, effect) in [

@@ -1,6 +1,5 @@
 //! Finds the rows of two outputs that belong together, and compares them.
 
-use crate::sort::sort_by_key;
 use std::collections::hash_map::Entry;
 
 use csv::ByteRecord;
@@ -10,10 +9,11 @@ use super::difference::Difference;
 use super::input::{CompareError, Input};
 use super::outputs::RowKind;
 use super::seen::{SeenRows, row_id};
-use super::value::{Change, Tolerance};
+use super::value::{Tolerance, ValueChange};
 use crate::metrics::Better;
 use crate::predict;
 use crate::schedule;
+use crate::sort::sort_by_key;
 use crate::text::shortened;
 use crate::trace::Source;
 
@@ -56,7 +56,7 @@ impl Counts {
 }
 
 /// A row that has no match yet, with its number.
-type Waiting = (u64, ByteRecord);
+type UnmatchedRow = (u64, ByteRecord);
 
 impl Comparison {
     /// Opens two outputs. `only` are the names of the columns to compare; none means all that both outputs have.
@@ -137,7 +137,7 @@ impl Comparison {
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<Counts, CompareError> {
         let mut counts = Counts::default();
-        let mut waiting: [FxHashMap<u128, Waiting>; 2] = Default::default();
+        let mut waiting: [FxHashMap<u128, UnmatchedRow>; 2] = Default::default();
         // The keys of all pairs, so that a second row of the same run is noticed.
         let mut paired = SeenRows::default();
         let mut rows = [ByteRecord::new(), ByteRecord::new()];
@@ -167,7 +167,7 @@ impl Comparison {
         }
         // In the order of the files: that of a hash map must not reach the output.
         let [mut first, mut second] = waiting.map(|rows| {
-            let mut rows: Vec<Waiting> = rows.into_values().collect();
+            let mut rows: Vec<UnmatchedRow> = rows.into_values().collect();
             sort_by_key(&mut rows, |(number, _)| *number);
             rows
         });
@@ -188,8 +188,8 @@ impl Comparison {
     /// Compares those of the remaining rows that differ only in how a spec is written: `ruh` and `ruh:window=3`.
     fn pair_equal_specs(
         &self,
-        first: &mut Vec<Waiting>,
-        second: &mut Vec<Waiting>,
+        first: &mut Vec<UnmatchedRow>,
+        second: &mut Vec<UnmatchedRow>,
         tolerance: Tolerance,
         counts: &mut Counts,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
@@ -233,7 +233,7 @@ impl Comparison {
                 continue;
             }
             let [first, second] = cells.map(|cell| String::from_utf8_lossy(cell).into_owned());
-            let change = Change::between(&first, &second);
+            let change = ValueChange::between(&first, &second);
             match change {
                 // The same number in another form, such as 1 and 1.0.
                 Some(change) if change.absolute == 0.0 => continue,

@@ -15,4 +15,4 @@ pub use difference::{DIFFERENCE_COLUMNS, Difference};
 pub use input::CompareError;
 pub use matching::{Comparison, Counts};
 pub use outputs::{KnownOutput, RowKind, known_outputs};
-pub use value::{Change, Tolerance};
+pub use value::{Tolerance, ValueChange};

@@ -4,23 +4,23 @@ use std::fmt;
 
 /// The difference of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub struct ValueChange {
     /// The second number minus the first.
     pub absolute: f64,
     /// The same in percent of the first. None if the first is 0.
     pub percent: Option<f64>,
 }
 
-impl Change {
+impl ValueChange {
     /// From the first value to the second. None if one of them is not a number. It is 0 only if the two are the same number:
     /// decimals of up to 38 digits are compared exactly, also those that are equal as floats.
-    pub fn between(first: &str, second: &str) -> Option<Change> {
+    pub fn between(first: &str, second: &str) -> Option<ValueChange> {
         let exact = exact_change(first, second);
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         let (first, second) = (number(first)?, number(second)?);
         let absolute = exact.unwrap_or(second - first);
         let percent = if absolute == 0.0 { Some(0.0) } else { Some(100.0 * absolute / first.abs()) };
-        Some(Change { absolute, percent: percent.filter(|percent| percent.is_finite()) })
+        Some(ValueChange { absolute, percent: percent.filter(|percent| percent.is_finite()) })
     }
 }
 
@@ -63,7 +63,7 @@ impl Tolerance {
     }
 
     /// Whether a change is not too much. Two numbers of the same value never differ too much.
-    pub fn allows(self, change: &Change) -> bool {
+    pub fn allows(self, change: &ValueChange) -> bool {
         // The decimals of a CSV are not exact in binary: 1.3 - 1.2 is a little more than 0.1.
         let within = |size: f64, limit: f64| size <= limit * (1.0 + 1e-9);
         match self {
@@ -91,13 +91,13 @@ mod tests {
 
     #[test]
     fn changes_are_those_of_the_first_number() {
-        assert_eq!(Change::between("200", "150.0"), Some(Change { absolute: -50.0, percent: Some(-25.0) }));
-        assert_eq!(Change::between("-2", "-1"), Some(Change { absolute: 1.0, percent: Some(50.0) }));
-        assert_eq!(Change::between("0", "3"), Some(Change { absolute: 3.0, percent: None }));
-        assert_eq!(Change::between("0", "-0.000"), Some(Change { absolute: 0.0, percent: Some(0.0) }));
-        assert_eq!((Change::between("", "1"), Change::between("1", "NaN")), (None, None));
+        assert_eq!(ValueChange::between("200", "150.0"), Some(ValueChange { absolute: -50.0, percent: Some(-25.0) }));
+        assert_eq!(ValueChange::between("-2", "-1"), Some(ValueChange { absolute: 1.0, percent: Some(50.0) }));
+        assert_eq!(ValueChange::between("0", "3"), Some(ValueChange { absolute: 3.0, percent: None }));
+        assert_eq!(ValueChange::between("0", "-0.000"), Some(ValueChange { absolute: 0.0, percent: Some(0.0) }));
+        assert_eq!((ValueChange::between("", "1"), ValueChange::between("1", "NaN")), (None, None));
         // Equal as floats, and the same number in other forms.
-        let change = |first, second| Change::between(first, second).unwrap().absolute;
+        let change = |first, second| ValueChange::between(first, second).unwrap().absolute;
         assert_eq!(change("9007199254740992", "9007199254740993"), 1.0);
         assert_eq!(change("-9007199254740993.000", "-9007199254740993.25"), -0.25);
         assert_eq!([change("18446744073709551615", "18446744073709551614"), change("-0.5", "-.50")], [-1.0, 0.0]);
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_tolerance_is_a_number_or_a_percentage() {
         let allows = |tolerance: &str, first, second| {
-            Tolerance::parse(tolerance).unwrap().allows(&Change::between(first, second).unwrap())
+            Tolerance::parse(tolerance).unwrap().allows(&ValueChange::between(first, second).unwrap())
         };
         assert!(allows("0.1", "1.2", "1.3") && !allows("0.1", "1.2", "1.301"));
         assert!(allows("10%", "200", "220") && allows("10%", "200", "180") && !allows("10%", "200", "221"));

@@ -5,12 +5,12 @@
 //!
 //! If users react ([`Gate::with_feedback`]), jobs come to the gate when their users submit them, which may depend on ends.
 
-use crate::sort::sort_by_key;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::feedback::Feedback;
 use crate::job::{Job, JobId};
+use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
 

@@ -68,9 +68,7 @@ impl FidelityFigures {
     pub fn distance(&self) -> f64 {
         self.moving.map_or(self.start_error, |moving| moving.percent)
     }
-}
 
-impl FidelityFigures {
     /// The format of kept figures, which is a part of the keys of runs. The number must be raised whenever the line of the same
     /// figures changes.
     pub fn format(window: Seconds) -> String {

@@ -1,12 +1,12 @@
 //! Puts the nodes of a machine together from lists of names, within bounds.
 
-use crate::sort::sort_by;
 use std::collections::{HashMap, HashSet};
 
 use super::cluster::{Cluster, Node, Partition, Switch, natural_order};
 use super::file_line::{ConfError, FileLine};
 use super::hostlist::{HostList, is_node_name, joined_names};
 use crate::similar::did_you_mean;
+use crate::sort::sort_by;
 use crate::text::{counted, grouped, shortened};
 
 /// The most nodes of a machine. The largest machines have about 160,000.

@@ -1,6 +1,5 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
-use crate::sort::sort_by_key;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -11,6 +10,7 @@ use super::constraint::Constraint;
 use super::placement::Placement;
 use super::resources::{NodeShare, Resources};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::sort::sort_by_key;
 
 /// A request on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

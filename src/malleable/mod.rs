@@ -22,9 +22,9 @@ pub use decide::HoldOut;
 pub use figures::{MalleableFigures, saved, utilization};
 pub use line::{CorrectionLine, Scatter};
 pub use schedule::{
-    Allocation, DecisionKind, MalleableSchedule, Placement, QueueTimePair, StudyView, schedule_malleable,
+    Allocation, DecisionKind, JobStart, MalleableSchedule, QueueTimePair, StudyView, schedule_malleable,
 };
-pub use strategy::{Correction, Objective, PredictionSettings, Rule, Strategy};
+pub use strategy::{LineCorrection, Objective, PredictionSettings, Rule, Strategy};
 pub use study::{CaseOutcome, StudyCase, most_runs, run_cases, run_workloads};
 pub use tables::{STUDY_COLUMNS, StudyRow, listed_study, write_allocations, write_pairs, write_tables};
-pub use workload::{DaySequence, LIFETIMES, MalleableJob, MalleableWorkload, WorkloadError};
+pub use workload::{DaySequence, LIFETIMES, MalleableJob, MalleableWorkload};

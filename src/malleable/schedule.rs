@@ -9,7 +9,7 @@
 use super::decide::{Decision, HoldOut, by_oracle, by_prediction};
 use super::line::{CorrectionLine, Scatter};
 use super::machine::MalleableMachine;
-use super::strategy::{Correction, Objective, PredictionSettings, Rule};
+use super::strategy::{LineCorrection, Objective, PredictionSettings, Rule};
 use super::workload::{DAY, DaySequence, LIFETIMES, MalleableJob, MalleableWorkload};
 use crate::model::{Aged, Lifetimes, Outlook, UniformLog};
 
@@ -36,7 +36,7 @@ pub enum DecisionKind {
 
 /// The start and the processors of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Placement {
+pub struct JobStart {
     /// Seconds after the start of the first day.
     pub start: f64,
     /// The processors that it runs on.
@@ -57,9 +57,9 @@ pub struct Allocation {
     /// How often it decided.
     pub decisions: u32,
     /// Its start and processors by its own decisions. In the application's view they are hypothetical.
-    pub placement: Placement,
+    pub placement: JobStart,
     /// Its start and processors in the schedule.
-    pub scheduled: Placement,
+    pub scheduled: JobStart,
 }
 
 /// The prediction behind a decision to hold out, and its outcome.
@@ -149,7 +149,7 @@ fn schedule_run(
         let most = job.most_procs(procs);
         let head = HeadJob { jobs, at, first, procs, most, arrived, decided: now, history };
         let offered = machine.free.min(most);
-        let docile = Placement { start: now, procs: offered };
+        let docile = JobStart { start: now, procs: offered };
         let known = made.pairs.len();
         let allocation = match (machine.free >= most, view) {
             (true, _) => Allocation {
@@ -168,7 +168,7 @@ fn schedule_run(
             (false, StudyView::System) => head.allocate(rule, &mut machine, &mut made.pairs),
         };
         history.add(&made.pairs[known..]);
-        let Placement { start, procs } = allocation.scheduled;
+        let JobStart { start, procs } = allocation.scheduled;
         now = start;
         machine.release(now);
         machine.start(now, procs, job.runtime(procs));
@@ -200,7 +200,7 @@ const LEAST_PAIRS: u64 = 10;
 impl RunHistory {
     fn new(rule: Rule, line: Option<CorrectionLine>, sequence: DaySequence) -> RunHistory {
         let line = match rule {
-            Rule::Predicted(PredictionSettings { correction: Correction::Pilot, .. }) => line,
+            Rule::Predicted(PredictionSettings { correction: LineCorrection::Pilot, .. }) => line,
             _ => None,
         };
         RunHistory {
@@ -219,7 +219,7 @@ impl RunHistory {
     fn update(&mut self, machine: &mut MalleableMachine, now: f64) {
         let ended = machine.ended.drain(..);
         let Rule::Predicted(settings) = self.rule else { return };
-        if settings.correction == Correction::Online {
+        if settings.correction == LineCorrection::Online {
             let scatter = &mut self.scatter;
             self.open.retain(|&(known, predicted, actual)| {
                 if known <= now {
@@ -258,7 +258,7 @@ impl RunHistory {
     }
 
     fn add(&mut self, pairs: &[QueueTimePair]) {
-        if matches!(self.rule, Rule::Predicted(PredictionSettings { correction: Correction::Online, .. })) {
+        if matches!(self.rule, Rule::Predicted(PredictionSettings { correction: LineCorrection::Online, .. })) {
             self.open.extend(pairs.iter().map(|pair| (pair.time + pair.actual, pair.uncorrected, pair.actual)));
         }
     }
@@ -326,20 +326,15 @@ impl HeadJob<'_> {
     }
 
     /// Waits for `wanted` processors, but at most for `patience` seconds.
-    fn wait_for(
-        &self,
-        machine: &mut MalleableMachine,
-        wanted: u32,
-        patience: f64,
-    ) -> (Option<HoldOut>, u32, Placement) {
+    fn wait_for(&self, machine: &mut MalleableMachine, wanted: u32, patience: f64) -> (Option<HoldOut>, u32, JobStart) {
         if machine.free >= wanted {
-            return (None, 1, Placement { start: self.decided, procs: machine.free.min(self.most) });
+            return (None, 1, JobStart { start: self.decided, procs: machine.free.min(self.most) });
         }
         let free = machine.when_free(wanted, self.decided).expect("no job can use more than the machine has");
         let start = free.min(self.decided + patience);
         machine.release(start);
         let hold_out = HoldOut { procs: wanted, wait: patience, uncorrected: patience };
-        (Some(hold_out), 1, Placement { start, procs: machine.free.min(self.most) })
+        (Some(hold_out), 1, JobStart { start, procs: machine.free.min(self.most) })
     }
 
     /// Decides again and again: when another job arrives and when the predicted queue time has passed (section 5.3),
@@ -351,14 +346,14 @@ impl HeadJob<'_> {
         objective: Objective,
         lock_in: bool,
         decide: impl Fn(&Decision<'_>, &MalleableMachine, f64) -> Option<HoldOut>,
-    ) -> (Option<HoldOut>, u32, Placement) {
+    ) -> (Option<HoldOut>, u32, JobStart) {
         let (mut now, mut arrived, mut decisions, mut first) = (self.decided, self.arrived, 0, None);
         loop {
             decisions += 1;
             let waiting = if objective.whole_queue { arrived - self.at } else { 1 };
             let decision = Decision { job: self.job(), free: machine.free, most: self.most, waiting };
             let Some(hold_out) = decide(&decision, machine, now) else {
-                return (first, decisions, Placement { start: now, procs: machine.free.min(self.most) });
+                return (first, decisions, JobStart { start: now, procs: machine.free.min(self.most) });
             };
             first = first.or(Some(hold_out));
             let free = machine.when_free(hold_out.procs, now).expect("no job waits for more than the machine has");
@@ -375,7 +370,7 @@ impl HeadJob<'_> {
             if free <= next_decision {
                 machine.release(free);
                 let procs = if lock_in { hold_out.procs } else { machine.free.min(self.most) };
-                return (first, decisions, Placement { start: free, procs });
+                return (first, decisions, JobStart { start: free, procs });
             }
             now = next_decision;
             machine.release(now);

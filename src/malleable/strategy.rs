@@ -57,14 +57,14 @@ pub struct PredictionSettings {
     /// Lock-in (section 6.1): a rebel gets the processors it waited for, even if more are free then.
     pub lock_in: bool,
     /// How predictions are corrected.
-    pub correction: Correction,
+    pub correction: LineCorrection,
     /// What the choice minimises.
     pub objective: Objective,
 }
 
 /// The source of the line that corrects predictions (section 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Correction {
+pub enum LineCorrection {
     /// No correction.
     None,
     /// A run without correction, in the same view on the same workload.
@@ -236,9 +236,9 @@ impl Strategy {
                 classes: whole(&spec, "classes"),
                 lock_in: spec.switch("lock-in"),
                 correction: match name {
-                    "pred" => Correction::None,
-                    _ if spec.text("fit") == "online" => Correction::Online,
-                    _ => Correction::Pilot,
+                    "pred" => LineCorrection::None,
+                    _ if spec.text("fit") == "online" => LineCorrection::Online,
+                    _ => LineCorrection::Pilot,
                 },
                 objective: objective(&spec),
             }),
@@ -250,9 +250,9 @@ impl Strategy {
     /// cost of the whole queue. None if it needs no pilot run.
     pub fn pilot(&self) -> Option<Rule> {
         match self.rule {
-            Rule::Predicted(settings) if settings.correction == Correction::Pilot => {
+            Rule::Predicted(settings) if settings.correction == LineCorrection::Pilot => {
                 Some(Rule::Predicted(PredictionSettings {
-                    correction: Correction::None,
+                    correction: LineCorrection::None,
                     lock_in: false,
                     objective: Objective { risk: 0.0, whole_queue: false },
                     ..settings

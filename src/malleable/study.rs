@@ -4,7 +4,7 @@ use super::figures::MalleableFigures;
 use super::line::CorrectionLine;
 use super::schedule::{MalleableSchedule, StudyView, schedule_malleable};
 use super::strategy::{Rule, Strategy};
-use super::workload::{MalleableJob, MalleableWorkload, WorkloadError};
+use super::workload::{MalleableJob, MalleableWorkload};
 use crate::parallel;
 
 /// One strategy in one view.
@@ -88,7 +88,7 @@ pub fn run_workloads(
     cases: &[StudyCase],
     threads: usize,
     watch: impl Fn(usize) + Sync,
-) -> Result<Vec<Vec<MalleableFigures>>, WorkloadError> {
+) -> Result<Vec<Vec<MalleableFigures>>, String> {
     let run = |workload: &MalleableWorkload| {
         let jobs = workload.generate()?;
         let outcomes = run_cases(&jobs, workload, cases, false, 1, |_| ());

@@ -1,7 +1,5 @@
 //! The workload: malleable jobs that arrive in the daytime (Downey, sections 2.2 and 4).
 
-use std::fmt;
-
 use rand::RngExt;
 
 use crate::model::{UniformLog, speedup};
@@ -106,18 +104,6 @@ impl Default for MalleableWorkload {
 /// The largest expected number of jobs; more would take too much memory and time.
 const MOST_JOBS: f64 = 2e7;
 
-/// Why a workload cannot be made; a sentence for users.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkloadError(String);
-
-impl fmt::Display for WorkloadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WorkloadError {}
-
 impl MalleableWorkload {
     /// lambda = rho N / E(L), in jobs per second of daytime.
     pub fn arrival_rate(&self) -> f64 {
@@ -129,7 +115,7 @@ impl MalleableWorkload {
     /// # Errors
     ///
     /// If a parameter is out of range, or if there would be too many jobs.
-    pub fn generate(&self) -> Result<Vec<MalleableJob>, WorkloadError> {
+    pub fn generate(&self) -> Result<Vec<MalleableJob>, String> {
         self.check()?;
         let (rate, daytime) = (self.arrival_rate(), f64::from(self.days) * DAYTIME);
         let draws = |name| stream(self.seed, name);
@@ -156,17 +142,16 @@ impl MalleableWorkload {
         }
     }
 
-    fn check(&self) -> Result<(), WorkloadError> {
-        let wrong = |text: String| Err(WorkloadError(text));
+    fn check(&self) -> Result<(), String> {
         if self.procs == 0 || self.days == 0 || self.max_parallelism == 0 {
-            return wrong("processors, days and the largest parallelism must be at least 1".to_string());
+            return Err("processors, days and the largest parallelism must be at least 1".to_string());
         }
         if !(self.rho > 0.0 && self.rho.is_finite() && self.max_sigma >= 0.0 && self.max_sigma.is_finite()) {
-            return wrong("the load must be a number above 0, the largest variance one of at least 0".to_string());
+            return Err("the load must be a number above 0, the largest variance one of at least 0".to_string());
         }
         let jobs = self.arrival_rate() * f64::from(self.days) * DAYTIME;
         if jobs > MOST_JOBS {
-            return wrong(format!(
+            return Err(format!(
                 "{} at a load of {} on {} are about {jobs:.0} jobs, more than {MOST_JOBS:.0}: take fewer days or a \
                  smaller machine",
                 counted(self.days.into(), "day"),

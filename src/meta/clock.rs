@@ -62,7 +62,7 @@ pub fn run_with(
         policy,
         sites: system.machines.iter().map(|machine| LiveSite::new(machine, waits(machine))).collect(),
         next: 0,
-        ran: vec![Queued { site: usize::MAX, id: JobId(0) }; system.arrivals.len()],
+        ran: vec![QueuedCopy { site: usize::MAX, id: JobId(0) }; system.arrivals.len()],
         copies: vec![Vec::new(); system.arrivals.len()],
         queued: 0,
         cancelled: 0,
@@ -82,7 +82,7 @@ pub fn run_with(
 
 /// A job in the queue of a site, by its number there.
 #[derive(Clone, Copy, Debug)]
-struct Queued {
+struct QueuedCopy {
     site: usize,
     id: JobId,
 }
@@ -94,9 +94,9 @@ struct MetaClock<'a> {
     /// The index of the next job of the stream.
     next: usize,
     /// Where each job has started.
-    ran: Vec<Queued>,
+    ran: Vec<QueuedCopy>,
     /// Where each job waits, if it is queued at several sites.
-    copies: Vec<Vec<Queued>>,
+    copies: Vec<Vec<QueuedCopy>>,
     queued: u64,
     cancelled: u64,
     chosen: Vec<usize>,
@@ -130,7 +130,7 @@ impl MetaClock<'_> {
             let id = self.sites[site].enqueue(&job, self.next)?;
             self.queued += 1;
             if self.chosen.len() > 1 {
-                self.copies[self.next].push(Queued { site, id });
+                self.copies[self.next].push(QueuedCopy { site, id });
             }
         }
         Ok(())
@@ -145,7 +145,7 @@ impl MetaClock<'_> {
             for &id in &started {
                 any = true;
                 let at = self.sites[site].arrival(id);
-                self.ran[at] = Queued { site, id };
+                self.ran[at] = QueuedCopy { site, id };
                 for copy in std::mem::take(&mut self.copies[at]) {
                     if copy.site != site {
                         self.sites[copy.site].cancel(copy.id)?;

@@ -30,31 +30,23 @@ struct SiteObservers {
 impl Observer for SiteObservers {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         self.load.on_arrival(arrival);
-        if let Some(waits) = &mut self.waits {
-            waits.on_arrival(arrival);
-        }
+        self.waits.as_deref_mut().on_arrival(arrival);
     }
 
     fn on_start(&mut self, start: &Start<'_>) {
         self.starts += 1;
         self.load.on_start(start);
-        if let Some(waits) = &mut self.waits {
-            waits.on_start(start);
-        }
+        self.waits.as_deref_mut().on_start(start);
     }
 
     fn on_end(&mut self, end: &End<'_>) {
         self.load.on_end(end);
-        if let Some(waits) = &mut self.waits {
-            waits.on_end(end);
-        }
+        self.waits.as_deref_mut().on_end(end);
     }
 
     fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
         self.load.on_cancellation(cancellation);
-        if let Some(waits) = &mut self.waits {
-            waits.on_cancellation(cancellation);
-        }
+        self.waits.as_deref_mut().on_cancellation(cancellation);
     }
 }
 
@@ -99,9 +91,7 @@ impl LiveSite {
         if self.simulation.next_event() == Some(now) {
             self.simulation.settle(now)?;
         }
-        if let Some(waits) = &mut self.simulation.observer_mut().waits {
-            waits.advance_to(now);
-        }
+        self.simulation.observer_mut().waits.iter_mut().for_each(|waits| waits.advance_to(now));
         Ok(())
     }
 

@@ -19,13 +19,6 @@ pub struct Load {
     pub procs: u32,
 }
 
-impl Load {
-    /// How long the whole machine would be busy, in seconds.
-    pub fn seconds(self) -> f64 {
-        self.work as f64 / f64::from(self.procs)
-    }
-}
-
 impl Ord for Load {
     fn cmp(&self, other: &Load) -> Ordering {
         // Fractions are compared by cross-multiplication, so that rounding never decides. (No sum comes near 128 bits.)
@@ -105,7 +98,7 @@ mod tests {
         assert!(load(1, 3) < load(1, 2) && load(2, 4) == load(1, 2));
         // One processor-second more in 10^20: the difference is lost in an f64.
         let large = 10i128.pow(20);
-        assert!(load(large + 1, 7) > load(large, 7) && load(large + 1, 7).seconds() == load(large, 7).seconds());
+        assert!(load(large + 1, 7) > load(large, 7) && (large + 1) as f64 / 7.0 == large as f64 / 7.0);
     }
 
     #[test]

@@ -45,5 +45,5 @@ pub use rows::{
 };
 pub use scenarios::{Partitioning, SCENARIO_DAYS, Scenario};
 pub use site_text::{SiteText, SitesFile};
-pub use system::{MetaSystem, MetaSystemError, Site, SiteMachine, StreamJob};
+pub use system::{MetaSystem, Site, SiteMachine, StreamJob};
 pub use waits::SiteWaitPredictor;

@@ -9,14 +9,14 @@
 
 use std::fmt;
 
-use super::system::{MetaSystem, MetaSystemError, Site};
+use super::system::{MetaSystem, Site};
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::model::{EstimateModel, LublinArrivals, LublinClass, LublinShapes, Sample};
 use crate::rng::stream;
 use crate::spec::SpecError;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
-use crate::trace::{CleaningReport, ShownNames, WideNumbers, Workload, Zone};
+use crate::trace::Workload;
 
 /// How the processors are divided among the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,30 +126,17 @@ impl Scenario {
     /// # Errors
     ///
     /// If the model of estimates cannot be fitted to the jobs of a queue.
-    pub fn system(&self, setting: &Setting, days: u32, seed: u64) -> Result<MetaSystem, MetaSystemError> {
-        let site = |(queue, procs): (usize, u32)| {
+    pub fn system(&self, setting: &Setting, days: u32, seed: u64) -> Result<MetaSystem, String> {
+        let site = |(queue, procs): (usize, u32)| -> Result<Site, String> {
             let name = format!("queue{}", queue + 1);
             let jobs = self.make_jobs(queue, days, seed)?;
-            let workload = Workload {
-                label: name.clone(),
-                procs,
-                jobs,
-                unix_start: None,
-                zone: Zone::default(),
-                wide: WideNumbers::default(),
-                names: ShownNames::default(),
-                requests: Default::default(),
-                shapes: None,
-                conditions: Default::default(),
-                feedback: None,
-                cleaning: CleaningReport::default(),
-            };
+            let workload = Workload { label: name.clone(), procs, jobs, ..Workload::default() };
             Ok(Site { name, workload, setting: setting.clone() })
         };
         MetaSystem::new(self.partitions().into_iter().enumerate().map(site).collect::<Result<_, _>>()?)
     }
 
-    fn make_jobs(&self, queue: usize, days: u32, seed: u64) -> Result<Vec<Job>, MetaSystemError> {
+    fn make_jobs(&self, queue: usize, days: u32, seed: u64) -> Result<Vec<Job>, String> {
         let (largest, longest) = (self.procs() / LARGEST_REQUEST[queue], LONGEST_RUNTIME[queue]);
         let count = self.queue_jobs(queue, days);
         let part = |what: &str| stream(seed, &format!("scenario {}K {} {queue} {what}", self.size, LOADS[self.load]));
@@ -170,7 +157,7 @@ impl Scenario {
             let seed = seed ^ (queue as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             Ok(model.assign(&samples, seed)?.estimates)
         });
-        let estimates = estimates.map_err(MetaSystemError)?;
+        let estimates = estimates?;
         let submits = submits(count, GAPS[self.load][queue], &mut || part("arrivals"));
         let jobs = submits.into_iter().zip(shapes).zip(estimates).zip(1..);
         let job = |(((submit, (procs, runtime)), estimate), number): (((_, (_, _)), _), u32)| Job {

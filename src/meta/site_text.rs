@@ -122,14 +122,6 @@ impl fmt::Display for SiteText {
     }
 }
 
-impl SitesFile {
-    /// The command of the first program that a predictor or a scheduler of these sites starts.
-    pub fn program(&self) -> Option<(ProgramRole, String)> {
-        let mut options = self.sites.iter().map(|site| site.options(&Options::default()));
-        options.find_map(|options| options.programs().first().map(UsedProgram::command))
-    }
-}
-
 /// A file of sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SitesFile {
@@ -140,6 +132,12 @@ pub struct SitesFile {
 }
 
 impl SitesFile {
+    /// The command of the first program that a predictor or a scheduler of these sites starts.
+    pub fn program(&self) -> Option<(ProgramRole, String)> {
+        let mut options = self.sites.iter().map(|site| site.options(&Options::default()));
+        options.find_map(|options| options.programs().first().map(UsedProgram::command))
+    }
+
     /// Reads TOML: an array of tables `[[site]]` with `name`, `log` and any keys of a site, and optionally `policy`.
     ///
     /// # Errors
@@ -175,15 +173,12 @@ impl SitesFile {
                 _ => return Err(wrong(line, format!("unknown key '{key}': the keys are policy and tables [[site]]"))),
             }
             if let Some(policies) = file.policies.as_ref().filter(|_| key == "policy") {
-                check_policies(policies).map_err(|error| wrong(line, format!("policy: {error}")))?;
+                let list = parse_list("policy", [policies.as_str()], DispatchPolicy::parse_spec);
+                list.map_err(|error| wrong(line, format!("policy: {error}")))?;
             }
         }
         Ok(file)
     }
-}
-
-fn check_policies(list: &str) -> Result<(), SpecError> {
-    parse_list("policy", [list], DispatchPolicy::parse_spec).map(|_| ())
 }
 
 /// Reads the table of a site that begins on this line. An error is a line and a message.

@@ -1,12 +1,11 @@
 //! The system: machines by name, and one stream of all their jobs.
 
-use crate::sort::sort_by_key;
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::schedule::Accounts;
+use crate::sort::sort_by_key;
 use crate::time::Time;
 use crate::trace::{ShownNames, WideNumbers, Workload};
 
@@ -88,18 +87,6 @@ pub struct MetaSystem {
     pub arrivals: Vec<StreamJob>,
 }
 
-/// Why sites make no system; a sentence for users.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetaSystemError(pub String);
-
-impl fmt::Display for MetaSystemError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for MetaSystemError {}
-
 impl MetaSystem {
     /// Merges the jobs of these sites.
     ///
@@ -107,28 +94,25 @@ impl MetaSystem {
     ///
     /// If there is no site, if a name is not valid or used twice, if a site replays its log, or if a job is wider than
     /// its machine.
-    pub fn new(sites: Vec<Site>) -> Result<MetaSystem, MetaSystemError> {
+    pub fn new(sites: Vec<Site>) -> Result<MetaSystem, String> {
         let mut names = BTreeSet::new();
         for site in &sites {
             check_name(&site.name)?;
             if !names.insert(&site.name) {
-                return Err(MetaSystemError(format!(
-                    "two sites are called '{}'; name them: --site NAME=LOG",
-                    site.name
-                )));
+                return Err(format!("two sites are called '{}'; name them: --site NAME=LOG", site.name));
             }
             if site.setting.is_replay() {
                 let why = "replays its log's own schedule, in which the jobs of other sites have no start times";
-                return Err(MetaSystemError(format!("site {} {why}: take another scheduler, such as easy", site.name)));
+                return Err(format!("site {} {why}: take another scheduler, such as easy", site.name));
             }
             if let Some(job) = site.workload.jobs.iter().find(|job| job.submission.procs > site.workload.procs) {
                 let (number, needs, procs) = (job.number, job.submission.procs, site.workload.procs);
                 let why = format!("job {number} needs {needs} processors and the machine has {procs}");
-                return Err(MetaSystemError(format!("site {}: {why}", site.name)));
+                return Err(format!("site {}: {why}", site.name));
             }
         }
         if sites.is_empty() {
-            return Err(MetaSystemError("at least one site is needed".to_string()));
+            return Err("at least one site is needed".to_string());
         }
         let of_site = |(origin, site): (usize, &Site)| {
             let arrival = move |&job| StreamJob { job, origin, names: [0; NAMES] };
@@ -150,12 +134,10 @@ impl MetaSystem {
 }
 
 /// Names become parts of column names and CSV cells, and come before `=` on the command line.
-fn check_name(name: &str) -> Result<(), MetaSystemError> {
+fn check_name(name: &str) -> Result<(), String> {
     match !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')) {
         true => Ok(()),
-        false => Err(MetaSystemError(format!(
-            "'{name}' is not a name for a site: use letters, digits, '-', '_', '.' and '+'"
-        ))),
+        false => Err(format!("'{name}' is not a name for a site: use letters, digits, '-', '_', '.' and '+'")),
     }
 }
 
@@ -184,7 +166,6 @@ fn qualify(arrivals: &mut [StreamJob]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{CleaningReport, Zone};
 
     /// A site of (submit, user) jobs on one processor.
     fn site(name: &str, jobs: &[(Time, i32)]) -> Site {
@@ -193,20 +174,7 @@ mod tests {
             ..Job::new(Submission { user, ..Submission::new(submit, 1, 10) }, 5)
         };
         let jobs = jobs.iter().map(job).collect();
-        let workload = Workload {
-            label: name.into(),
-            procs: 4,
-            jobs,
-            unix_start: None,
-            zone: Zone::default(),
-            wide: WideNumbers::default(),
-            names: ShownNames::default(),
-            requests: Default::default(),
-            shapes: None,
-            conditions: Default::default(),
-            feedback: None,
-            cleaning: CleaningReport::default(),
-        };
+        let workload = Workload { label: name.into(), procs: 4, jobs, ..Workload::default() };
         Site { name: name.into(), workload, setting: Setting::parse("easy", "estimate").unwrap() }
     }
 

@@ -3,12 +3,12 @@
 //! A condition is a workload: a log, a load and whatever else changes the jobs. Figures of different conditions are not compared,
 //! because the jobs differ. Runs of a setting under one condition differ in their seeds alone.
 
-use crate::sort::sort_by;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
 use super::row::RunRow;
 use super::setting_runs::Interval;
+use crate::sort::sort_by;
 use crate::stats::mean_and_half_width;
 
 /// A setting with its runs under one condition.

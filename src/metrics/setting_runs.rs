@@ -64,6 +64,11 @@ impl SettingRuns {
         &self.rows[0].label
     }
 
+    /// Its name: SCHEDULER/PREDICTOR.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.label().scheduler, self.label().predictor)
+    }
+
     /// The name of the baseline, if there is one.
     pub fn baseline(&self) -> Option<&str> {
         self.rows[0].baseline.as_ref().map(|base| base.name.as_str())

@@ -6,10 +6,10 @@
 //!
 //! (In the printed equation 6 the two products are swapped: b_i = 1 means that the job has completed.)
 
-use crate::sort::sort_by_key;
 use std::ops::RangeInclusive;
 
 use super::lifetimes::Aged;
+use crate::sort::sort_by_key;
 
 /// The shortest predicted queue time, in seconds.
 pub const SHORTEST_QUEUE_TIME: f64 = 1.0;

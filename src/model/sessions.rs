@@ -5,7 +5,6 @@
 //! jobs of a program. Some jobs fail at once and some are ended at their estimate. These are observations of Talby et al.
 //! (section 5.1) and Tsafrir et al. ("Modeling user runtime estimates"), not their fitted models.
 
-use crate::sort::sort_by_key;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -13,6 +12,7 @@ use rand_distr::{Distribution, Exp, Geometric, LogNormal};
 
 use super::model_job::{ModelJob, Origin, header};
 use crate::rng::stream;
+use crate::sort::sort_by_key;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time};
 use crate::trace::{Fields, Header};
 

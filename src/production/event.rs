@@ -15,18 +15,18 @@ const LATEST: Time = FOREVER / 2;
 
 /// Something that has happened in the batch system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event<'a> {
+pub struct JobEvent<'a> {
     /// When, in seconds.
     pub time: Time,
     /// The job's id in the batch system.
     pub id: Cow<'a, str>,
     /// What has happened to the job.
-    pub what: What<'a>,
+    pub what: EventKind<'a>,
 }
 
 /// What has happened to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What<'a> {
+pub enum EventKind<'a> {
     /// It joined the queue. Its id is unique among the jobs that wait or run.
     Arrival(Arrival<'a>),
     /// It waited, and started.
@@ -54,32 +54,32 @@ pub struct Arrival<'a> {
 
 /// A line of input.
 #[derive(Debug)]
-pub(super) enum Line<'a> {
+pub(super) enum EventLine<'a> {
     /// The first line of a simulation that uses this program as its predictor.
     Hello {
         unix_start: Time,
     },
-    Event(Event<'a>),
+    Event(JobEvent<'a>),
 }
 
 /// The names of an arriving job, in the order of [`Arrival::names`].
 const NAMES: [&str; 5] = ["user", "group", "executable", "queue", "partition"];
 
-impl Event<'_> {
+impl JobEvent<'_> {
     /// Writes it as a line. Two lines with the same meaning are written the same.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let name = match &self.what {
-            What::Arrival(_) => "arrival",
-            What::Start => "start",
-            What::Termination(_) => "termination",
-            What::Miss => "miss",
-            What::Cancellation => "cancellation",
+            EventKind::Arrival(_) => "arrival",
+            EventKind::Start => "start",
+            EventKind::Termination(_) => "termination",
+            EventKind::Miss => "miss",
+            EventKind::Cancellation => "cancellation",
         };
-        let job = if matches!(self.what, What::Arrival(_)) { "\"job\":{" } else { "" };
+        let job = if matches!(self.what, EventKind::Arrival(_)) { "\"job\":{" } else { "" };
         out.extend_from_slice(format!("{{\"event\":\"{name}\",\"time\":{},{job}\"id\":", self.time).as_bytes());
         write_text(out, &self.id);
         match &self.what {
-            What::Arrival(Arrival { names, procs, estimate, submit }) => {
+            EventKind::Arrival(Arrival { names, procs, estimate, submit }) => {
                 for (field, name) in NAMES.iter().zip(names) {
                     if let Some(name) = name {
                         out.extend_from_slice(format!(",\"{field}\":").as_bytes());
@@ -89,7 +89,9 @@ impl Event<'_> {
                 let rest = format!(",\"procs\":{procs},\"estimate\":{estimate},\"submit\":{submit}}}");
                 out.extend_from_slice(rest.as_bytes());
             }
-            What::Termination(Some(runtime)) => out.extend_from_slice(format!(",\"runtime\":{runtime}").as_bytes()),
+            EventKind::Termination(Some(runtime)) => {
+                out.extend_from_slice(format!(",\"runtime\":{runtime}").as_bytes())
+            }
             _ => {}
         }
         out.push(b'}');
@@ -105,7 +107,7 @@ pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
 ///
 /// # Errors
 /// What is wrong with it, and what would be right.
-pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
+pub(super) fn parse(line: &[u8]) -> Result<EventLine<'_>, String> {
     const EXAMPLE: &str = r#"{"event":"start","time":1700000000,"id":"1"}"#;
     match line.trim_ascii().first() {
         None => return Err(format!("it is empty: every line is a JSON object such as {EXAMPLE}")),
@@ -120,9 +122,9 @@ pub(super) fn parse(line: &[u8]) -> Result<Line<'_>, String> {
                 return Err(format!("protocol {protocol} is unknown: this program speaks protocol 1"));
             }
             let unix_start = raw.unix_start.map_or(Ok(0), |start| time_of(&start, "unix_start"))?;
-            Ok(Line::Hello { unix_start })
+            Ok(EventLine::Hello { unix_start })
         }
-        _ => raw.event().map(Line::Event),
+        _ => raw.event().map(EventLine::Event),
     }
 }
 
@@ -172,7 +174,7 @@ struct RawJob<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    fn event(self) -> Result<Event<'a>, String> {
+    fn event(self) -> Result<JobEvent<'a>, String> {
         let kinds = "arrival, start, termination, miss or cancellation";
         let kind = known(self.event).ok_or_else(|| format!("it has no \"event\": give {kinds}"))?;
         let time = self.time.ok_or("it has no \"time\": give the seconds since 1970")?;
@@ -184,22 +186,22 @@ impl<'a> RawLine<'a> {
                     .ok_or("an arrival needs a \"job\": {\"id\":...,\"user\":...,\"procs\":...,\"estimate\":...}")?;
                 return job.arrival(time);
             }
-            "start" => What::Start,
+            "start" => EventKind::Start,
             "termination" => {
                 let runtime = unless_unknown(self.runtime).map(|runtime| whole(&runtime, "runtime", 0)).transpose()?;
-                What::Termination(runtime.map(|runtime| runtime.max(1)))
+                EventKind::Termination(runtime.map(|runtime| runtime.max(1)))
             }
-            "miss" => What::Miss,
-            "cancellation" => What::Cancellation,
+            "miss" => EventKind::Miss,
+            "cancellation" => EventKind::Cancellation,
             other => return Err(format!("the event '{}' is unknown: give {kinds}", shortened(other))),
         };
         let id = known(self.id).ok_or_else(|| format!("a {kind} needs an \"id\": give that of the job's arrival"))?;
-        Ok(Event { time, id, what })
+        Ok(JobEvent { time, id, what })
     }
 }
 
 impl<'a> RawJob<'a> {
-    fn arrival(self, time: Time) -> Result<Event<'a>, String> {
+    fn arrival(self, time: Time) -> Result<JobEvent<'a>, String> {
         let id = known(self.id).ok_or("the job has no \"id\": give a text that no other job in the system has")?;
         let procs = unless_unknown(self.procs).map_or(Ok(1), |procs| whole(&procs, "procs", 1))?;
         let procs = u32::try_from(procs).map_err(|_| format!("procs is {procs}: give at most {}", u32::MAX))?;
@@ -211,8 +213,8 @@ impl<'a> RawJob<'a> {
             return Err(format!("submit is {submit}, after the time of the arrival, {time}: leave it out if in doubt"));
         }
         let names = [self.user, self.group, self.executable, self.queue, self.partition].map(known);
-        let what = What::Arrival(Arrival { names, procs, estimate: whole(&estimate, "estimate", 1)?, submit });
-        Ok(Event { time, id, what })
+        let what = EventKind::Arrival(Arrival { names, procs, estimate: whole(&estimate, "estimate", 1)?, submit });
+        Ok(JobEvent { time, id, what })
     }
 }
 
@@ -275,9 +277,9 @@ fn time_of(number: &Number, field: &str) -> Result<Time, String> {
 mod tests {
     use super::*;
 
-    fn event(line: &str) -> Event<'_> {
+    fn event(line: &str) -> JobEvent<'_> {
         match parse(line.as_bytes()) {
-            Ok(Line::Event(event)) => event,
+            Ok(EventLine::Event(event)) => event,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -292,13 +294,13 @@ mod tests {
             estimate: 60,
             submit: 12,
         };
-        assert_eq!(event(line), Event { time: 12, id: "17".into(), what: What::Arrival(arrival) });
-        let end = |runtime| Event { time: 9, id: "a b".into(), what: What::Termination(runtime) };
+        assert_eq!(event(line), JobEvent { time: 12, id: "17".into(), what: EventKind::Arrival(arrival) });
+        let end = |runtime| JobEvent { time: 9, id: "a b".into(), what: EventKind::Termination(runtime) };
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b"}"#), end(None));
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":-1}"#), end(None));
         assert_eq!(event(r#"{"time":9,"event":"termination","id":"a b","runtime":0}"#), end(Some(1)));
         let miss = r#"{"event":"miss","time":1700000000,"id":"x","elapsed":5,"prediction":5,"misses":1}"#;
-        assert_eq!(event(miss), Event { time: 1_700_000_000, id: "x".into(), what: What::Miss });
+        assert_eq!(event(miss), JobEvent { time: 1_700_000_000, id: "x".into(), what: EventKind::Miss });
     }
 
     #[test]
@@ -306,14 +308,14 @@ mod tests {
         let names = [Some("o\"neil\n".into()), None, Some("007".into()), None, Some("größe".into())];
         let arrival = Arrival { names, procs: 64, estimate: 7200, submit: 40 };
         for what in [
-            What::Arrival(arrival),
-            What::Start,
-            What::Termination(None),
-            What::Termination(Some(77)),
-            What::Miss,
-            What::Cancellation,
+            EventKind::Arrival(arrival),
+            EventKind::Start,
+            EventKind::Termination(None),
+            EventKind::Termination(Some(77)),
+            EventKind::Miss,
+            EventKind::Cancellation,
         ] {
-            let (wanted, mut line) = (Event { time: 50, id: "1[].x".into(), what }, Vec::new());
+            let (wanted, mut line) = (JobEvent { time: 50, id: "1[].x".into(), what }, Vec::new());
             wanted.write(&mut line);
             assert!(!line.contains(&b'\n'));
             assert_eq!(event(std::str::from_utf8(&line).unwrap()), wanted);

@@ -1,7 +1,7 @@
 //! Learns from a log: its own schedule, as events.
 
 use super::error::ProductionError;
-use super::event::{Arrival, Event, What};
+use super::event::{Arrival, EventKind, JobEvent};
 use super::service::{PROGRESS_EVERY, Service};
 use crate::job::{Job, JobId, Submission};
 use crate::sort::sort_by_key;
@@ -57,11 +57,11 @@ pub fn learn(
         // Numbers of jobs may repeat in a log, but not places.
         let name = format!("log:{}", id.0).into();
         let what = match kind {
-            Kind::Arrival => What::Arrival(arrival(time, &job(id).submission, workload, names)),
-            Kind::Start => What::Start,
-            Kind::Termination => What::Termination(Some(job(id).runtime)),
+            Kind::Arrival => EventKind::Arrival(arrival(time, &job(id).submission, workload, names)),
+            Kind::Start => EventKind::Start,
+            Kind::Termination => EventKind::Termination(Some(job(id).runtime)),
         };
-        service.learn_event(&Event { time, id: name, what })?;
+        service.learn_event(&JobEvent { time, id: name, what })?;
         if done.is_multiple_of(PROGRESS_EVERY) {
             progress(done as usize);
         }

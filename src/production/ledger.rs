@@ -1,6 +1,6 @@
 //! The ledger: the events of a live system in a compact form, from which the system can be built again.
 
-use super::event::{Arrival, Event, What};
+use super::event::{Arrival, EventKind, JobEvent};
 use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
@@ -79,7 +79,7 @@ impl Ledger {
 
     /// The events of the jobs in the system and of the last `keep` ended jobs, in order. Misses are not among them, because
     /// they are worked out again.
-    pub fn kept<'a>(&'a self, keep: usize, names: &'a Names) -> impl Iterator<Item = Event<'a>> {
+    pub fn kept<'a>(&'a self, keep: usize, names: &'a Names) -> impl Iterator<Item = JobEvent<'a>> {
         let mut is_kept: Vec<bool> = self.jobs.iter().map(|job| !job.is_gone).collect();
         let ended = self.events.iter().rev().filter(|entry| entry.kind == LedgerKind::Termination);
         ended.take(keep).for_each(|entry| is_kept[entry.job.index()] = true);
@@ -87,19 +87,19 @@ impl Ledger {
         kept.filter_map(|entry| self.event(entry, names))
     }
 
-    fn event<'a>(&'a self, entry: &LedgerEvent, names: &'a Names) -> Option<Event<'a>> {
+    fn event<'a>(&'a self, entry: &LedgerEvent, names: &'a Names) -> Option<JobEvent<'a>> {
         let LedgerJob { name, submission, runtime, .. } = self.job(entry.job);
         let what = match entry.kind {
             LedgerKind::Arrival => {
                 let Submission { user, group, executable, queue, partition, .. } = *submission;
                 let names = [user, group, executable, queue, partition].map(|code| names.name(code));
                 let Submission { procs, estimate, submit, .. } = *submission;
-                What::Arrival(Arrival { names, procs, estimate, submit })
+                EventKind::Arrival(Arrival { names, procs, estimate, submit })
             }
-            LedgerKind::Start => What::Start,
-            LedgerKind::Termination => What::Termination(Some(*runtime)),
+            LedgerKind::Start => EventKind::Start,
+            LedgerKind::Termination => EventKind::Termination(Some(*runtime)),
             LedgerKind::Other => return None,
         };
-        Some(Event { time: entry.time, id: (&**name).into(), what })
+        Some(JobEvent { time: entry.time, id: (&**name).into(), what })
     }
 }

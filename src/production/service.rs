@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::error::{ProductionError, Rejection};
-use super::event::{Event, Line, parse, write_text};
+use super::event::{EventLine, JobEvent, parse, write_text};
 use super::live::{LiveSystem, Snapshot};
 use super::state_file::{Found, StateFile, damaged, header_line, without_line};
 use crate::predict::catalog;
@@ -157,8 +157,8 @@ impl Service {
         // Some programs begin their output with the mark of UTF-8.
         let line = line.strip_prefix(b"\xef\xbb\xbf".as_slice()).filter(|_| self.lines == 1).unwrap_or(line);
         match parse(line) {
-            Ok(Line::Event(event)) => self.answer_event(&event),
-            Ok(Line::Hello { unix_start }) => self.answer_hello(unix_start),
+            Ok(EventLine::Event(event)) => self.answer_event(&event),
+            Ok(EventLine::Hello { unix_start }) => self.answer_hello(unix_start),
             Err(why) => Ok(self.refusal(&why)),
         }
     }
@@ -177,7 +177,7 @@ impl Service {
         &self.answer
     }
 
-    fn answer_event(&mut self, event: &Event<'_>) -> Result<&[u8], ProductionError> {
+    fn answer_event(&mut self, event: &JobEvent<'_>) -> Result<&[u8], ProductionError> {
         if let Some(answer) = self.system.repeated(event) {
             self.answer.clear();
             self.answer.extend_from_slice(answer);
@@ -225,7 +225,7 @@ impl Service {
     ///
     /// # Errors
     /// If the event cannot happen, or the predictor breaks its contract.
-    pub(super) fn learn_event(&mut self, event: &Event<'_>) -> Result<(), ProductionError> {
+    pub(super) fn learn_event(&mut self, event: &JobEvent<'_>) -> Result<(), ProductionError> {
         self.system.apply(event).map_err(|why| ProductionError::Predictor(why.into_text()))
     }
 
@@ -283,8 +283,8 @@ fn replay(system: &mut LiveSystem, line: &[u8], is_same_predictor: bool) -> Resu
         return system.restore(&restore, is_same_predictor).map(|()| 0);
     }
     match parse(line).map_err(Rejection::Refused)? {
-        Line::Event(event) => system.apply(&event).map(|()| 1),
-        Line::Hello { unix_start } => {
+        EventLine::Event(event) => system.apply(&event).map(|()| 1),
+        EventLine::Hello { unix_start } => {
             system.set_unix_start(unix_start);
             Ok(0)
         }

@@ -12,13 +12,13 @@ mod tables;
 pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
 pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
 
-use crate::sort::sort_by;
 use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, RunRow, SettingRuns, Verdict};
 use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
+use crate::sort::sort_by;
 use crate::text::counted;
 
 /// The schedulers that compete if no candidates are given.

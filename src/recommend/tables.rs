@@ -10,7 +10,7 @@ use crate::metrics::columns::{
 use crate::metrics::{Cells, Column, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
 use crate::report::{
     FEEDBACK_NOTE, Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval,
-    write_wrapped,
+    write_paragraph, write_wrapped,
 };
 use crate::text::{counted, counted_as, printable};
 
@@ -41,9 +41,8 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     );
     write_wrapped(out, "", &caption, width)?;
     if let Some(site) = &question.site {
-        writeln!(out)?;
         let words = site.in_words(("The present setting", "--present"));
-        write_wrapped(out, "", &format!("Does the simulation know this site? {words}"), width)?;
+        write_paragraph(out, &format!("Does the simulation know this site? {words}"), width)?;
     }
     writeln!(out)?;
     write_competition(out, width, found)?;
@@ -52,8 +51,7 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
             "The first of them on the other {}, which it was not chosen by:",
             jobs(question.jobs - found.chosen_on)
         );
-        writeln!(out)?;
-        write_wrapped(out, "", &caption, width)?;
+        write_paragraph(out, &caption, width)?;
         writeln!(out)?;
         write_judgement(out, width, found, &judged.runs)?;
     }
@@ -65,14 +63,11 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
         counted(replications.into(), "run"),
         seeds_in_words(u64::from(replications) - 1)
     );
-    writeln!(out)?;
-    write_wrapped(out, "", &note, width)?;
+    write_paragraph(out, &note, width)?;
     if question.options.feedback.is_some() {
-        writeln!(out)?;
-        write_wrapped(out, "", FEEDBACK_NOTE, width)?;
+        write_paragraph(out, FEEDBACK_NOTE, width)?;
     }
-    writeln!(out)?;
-    write_wrapped(out, "", &answer(found), width)?;
+    write_paragraph(out, &answer(found), width)?;
     if let Some(command) = found.command() {
         writeln!(out, "\nThe same judgement again:")?;
         write_command(out, width, &command)?;
@@ -115,9 +110,13 @@ fn write_competition(out: &mut dyn Write, width: Width, found: &Recommendation) 
 
 fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, runs: &SettingRuns) -> io::Result<()> {
     let mut table = Table::default();
-    let label = runs.label();
-    let winner = format!("{}/{}", label.scheduler, label.predictor);
-    table.headings([String::new(), winner, found.question.present.pair(), "gain".to_string(), "verdict".to_string()]);
+    table.headings([
+        String::new(),
+        runs.name(),
+        found.question.present.pair(),
+        "gain".to_string(),
+        "verdict".to_string(),
+    ]);
     let objective = found.question.objective;
     let is_shown = LINES.iter().any(|(_, column)| column.name == objective.name);
     let own = (!is_shown).then_some((objective.name, objective));

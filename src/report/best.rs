@@ -4,7 +4,8 @@ use super::price::price_in_words;
 use super::shown::{shown, with_interval};
 use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, SettingRuns, Standing};
 use crate::sort::sort_by_key;
-use crate::text::{counted, shortened};
+use crate::stats::range;
+use crate::text::{counted, joined_with_and, shortened};
 
 /// What would tell more, if there is one run of each setting.
 const MORE_RUNS: &str = "whether this is more than chance is not known, and --replications 10 would tell";
@@ -70,16 +71,7 @@ fn names(settings: impl Iterator<Item = String>) -> String {
         names.truncate(SHOWN);
         names.push(counted(others as u64, "other"));
     }
-    joined(names)
-}
-
-/// "a, b and c".
-fn joined(mut parts: Vec<String>) -> String {
-    match (parts.pop(), parts.len()) {
-        (None, _) => String::new(),
-        (Some(last), 0) => last,
-        (Some(last), _) => format!("{} and {last}", parts.join(", ")),
-    }
+    joined_with_and(&names)
 }
 
 fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, words: &str) -> String {
@@ -127,7 +119,7 @@ fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, 
 
 fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, words: &str) -> String {
     let all = rankings.len();
-    let options = joined(rankings[0].0.labels.iter().map(|(option, _)| option.clone()).collect());
+    let options = joined_with_and(&rankings[0].0.labels.iter().map(|(option, _)| option.as_str()).collect::<Vec<_>>());
     let is_one = rankings.iter().all(|(_, ranking)| ranking.standing == Standing::Alone);
     let who = if is_one { "The setting" } else { "The settings" };
     let begin = format!(
@@ -152,8 +144,7 @@ fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, wo
     };
     if is_one {
         let figures = rankings.iter().map(|(condition, _)| condition.settings[0].figure(column).mean);
-        let (low, high) =
-            figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (low.min(mean), high.max(mean)));
+        let (low, high) = range(figures);
         return format!("{begin} The {words} is from {} to {}.", shown(column.shown, low), shown(column.shown, high));
     }
     let clear = counts(&|standing| *standing == Standing::Clear);

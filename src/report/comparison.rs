@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
-use super::wrap::{Width, write_wrapped};
+use super::wrap::{Width, write_paragraph, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, JOBS_PER_DAY,
     LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
     UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS, UTILIZATION_MEMORY, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95,
     WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Column, Interval, RunLabel, SettingRuns, Shown, Verdict};
+use crate::metrics::{Column, Interval, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, printable};
 
 /// How comparisons of runs are to be read in which users react.
@@ -69,17 +69,16 @@ impl ComparisonTable<'_> {
         let settings: Vec<&SettingRuns> =
             settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
         let first = settings[0];
-        let name = |label: &RunLabel| format!("{}/{}", label.scheduler, label.predictor);
         let baseline = first.baseline();
         let is_one = settings.len() == 1;
         let mut headings = vec![String::new()];
         match (is_one, baseline) {
             (true, Some(base)) => {
-                headings.extend([name(first.label()), base.to_string(), "improvement".to_string()]);
+                headings.extend([first.name(), base.to_string(), "improvement".to_string()]);
             }
             (_, base) => {
                 headings.extend(base.map(str::to_string));
-                headings.extend(settings.iter().map(|setting| name(setting.label())));
+                headings.extend(settings.iter().map(|setting| setting.name()));
             }
         }
         let has_figure = |column: &Column| {
@@ -140,8 +139,7 @@ pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRu
         write_best(out, width, &settings)?;
     }
     for note in notes {
-        writeln!(out)?;
-        write_wrapped(out, "", &note, width)?;
+        write_paragraph(out, &note, width)?;
     }
     Ok(())
 }
@@ -239,10 +237,8 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> i
     table.headings(["best by", "setting", ""]);
     for (caption, column) in LINES.iter().filter(|(_, column)| [WAIT_MEAN.name, BSLD_MEAN.name].contains(&column.name))
     {
-        let of_setting = |setting: &&SettingRuns| {
-            let name = format!("{}/{}", setting.label().scheduler, setting.label().predictor);
-            (setting.figure(column).mean, name, with_improvement(column, setting))
-        };
+        let of_setting =
+            |setting: &&SettingRuns| (setting.figure(column).mean, setting.name(), with_improvement(column, setting));
         let of_baseline = |base: &str| {
             let interval = settings[0].baseline_figure(column);
             (interval.mean, format!("{base} (the baseline)"), figure(column, settings[0], interval).into())

@@ -44,18 +44,18 @@ fn quoted(text: &str) -> Cow<'_, str> {
 
 /// Writes a row as one JSON object, with the columns and digits of CSV.
 pub fn write_json<N: AsRef<str>>(out: &mut dyn Write, row: &[(N, Cell)]) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Object(row))?;
+    serde_json::to_writer_pretty(&mut *out, &JsonObject(row))?;
     out.write_all(b"\n")
 }
 
 /// A row as one JSON object on one line, without a line end.
 pub fn json_line<N: AsRef<str>>(row: &[(N, Cell)]) -> String {
-    serde_json::to_string(&Object(row)).expect("cells can be written as JSON")
+    serde_json::to_string(&JsonObject(row)).expect("cells can be written as JSON")
 }
 
 /// Writes rows as a JSON list of objects, as [`write_json`].
 pub fn write_json_list<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>]) -> io::Result<()> {
-    let objects: Vec<_> = rows.iter().map(|row| Object(row)).collect();
+    let objects: Vec<_> = rows.iter().map(|row| JsonObject(row)).collect();
     serde_json::to_writer_pretty(&mut *out, &objects)?;
     out.write_all(b"\n")
 }
@@ -79,7 +79,7 @@ impl<'a> JsonRows<'a> {
     pub fn push<N: AsRef<str>>(&mut self, row: &[(N, Cell)]) -> io::Result<()> {
         self.out.write_all(if self.count == 0 { b"[\n  " } else { b",\n  " })?;
         self.count += 1;
-        Ok(serde_json::to_writer(&mut *self.out, &Object(row))?)
+        Ok(serde_json::to_writer(&mut *self.out, &JsonObject(row))?)
     }
 
     /// Ends the list.
@@ -91,9 +91,9 @@ impl<'a> JsonRows<'a> {
     }
 }
 
-struct Object<'a, N>(&'a [(N, Cell)]);
+struct JsonObject<'a, N>(&'a [(N, Cell)]);
 
-impl<N: AsRef<str>> Serialize for Object<'_, N> {
+impl<N: AsRef<str>> Serialize for JsonObject<'_, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, cell) in self.0 {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::table::Table;
-use super::wrap::{Width, write_wrapped};
+use super::wrap::{Width, write_paragraph, write_wrapped};
 use crate::machine::associations::{Associations, LimitOwner};
 use crate::machine::{Cluster, Ignored, Node, Partition, joined_names, print_memory};
 use crate::metrics::{Column, column_list};
@@ -16,22 +16,22 @@ pub struct MachineRow {
     kind: &'static str,
     name: String,
     line: String,
-    size: Option<Size>,
+    size: Option<MachineSize>,
     details: String,
 }
 
 /// The sums over some nodes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Size {
+struct MachineSize {
     nodes: u64,
     cpus: u64,
     memory: u64,
     gpus: u64,
 }
 
-impl Size {
-    fn of<'a>(nodes: impl Iterator<Item = &'a Node>) -> Size {
-        nodes.fold(Size::default(), |sum, node| Size {
+impl MachineSize {
+    fn of<'a>(nodes: impl Iterator<Item = &'a Node>) -> MachineSize {
+        nodes.fold(MachineSize::default(), |sum, node| MachineSize {
             nodes: sum.nodes + 1,
             cpus: sum.cpus + u64::from(node.cpus),
             memory: sum.memory + node.memory,
@@ -39,8 +39,8 @@ impl Size {
         })
     }
 
-    fn of_places(cluster: &Cluster, places: &[u32]) -> Size {
-        Size::of(places.iter().map(|at| &cluster.nodes[*at as usize]))
+    fn of_places(cluster: &Cluster, places: &[u32]) -> MachineSize {
+        MachineSize::of(places.iter().map(|at| &cluster.nodes[*at as usize]))
     }
 }
 
@@ -63,19 +63,25 @@ pub fn machine_rows(name: &str, cluster: &Cluster, ignored: &[Ignored]) -> Vec<M
         let (name, line) = (name.to_string(), String::new());
         MachineRow { kind, name, line, size, details }
     };
-    let mut rows = vec![row("machine", name, Some(Size::of(cluster.nodes.iter())), allocation(cluster).to_string())];
+    let mut rows =
+        vec![row("machine", name, Some(MachineSize::of(cluster.nodes.iter())), allocation(cluster).to_string())];
     rows.extend(cluster.kinds().iter().map(|kind| {
         let nodes = kind.iter().map(|at| &cluster.nodes[*at]);
         let names = joined_names(nodes.clone().map(|node| node.name.as_str()));
-        row("nodes", &names, Some(Size::of(nodes)), of_node(&cluster.nodes[kind[0]]))
+        row("nodes", &names, Some(MachineSize::of(nodes)), of_node(&cluster.nodes[kind[0]]))
     }));
     rows.extend(cluster.partitions.iter().map(|partition| {
-        row("partition", &partition.name, Some(Size::of_places(cluster, &partition.nodes)), rules(partition, true))
+        row(
+            "partition",
+            &partition.name,
+            Some(MachineSize::of_places(cluster, &partition.nodes)),
+            rules(partition, true),
+        )
     }));
     rows.extend(cluster.switches.iter().map(|switch| {
         let below = switch.switches.iter().map(|at| cluster.switches[*at as usize].name.as_str());
         let below = below.collect::<Vec<_>>().join(" ");
-        row("switch", &switch.name, Some(Size::of_places(cluster, &switch.nodes)), below)
+        row("switch", &switch.name, Some(MachineSize::of_places(cluster, &switch.nodes)), below)
     }));
     let Associations { qos, accounts, users } = &cluster.associations;
     rows.extend(qos.iter().map(|qos| row("qos", &qos.name, None, of_qos(qos))));
@@ -178,7 +184,7 @@ pub fn write_machine(
     cluster: &Cluster,
     ignored: &[Ignored],
 ) -> io::Result<()> {
-    let Size { nodes, cpus, memory, gpus } = Size::of(cluster.nodes.iter());
+    let MachineSize { nodes, cpus, memory, gpus } = MachineSize::of(cluster.nodes.iter());
     let mut line = |name: &str, value: String| write_wrapped(out, &format!("{name:<11} "), &printable(&value), width);
     line("machine", name.to_string())?;
     line("nodes", grouped(nodes))?;
@@ -197,8 +203,7 @@ pub fn write_machine(
         [("Not simulated, though it may change which jobs start: ", mattering), ("Not used for the machine: ", others)]
     {
         if !list.is_empty() {
-            writeln!(out)?;
-            write_wrapped(out, "", &format!("{caption}{}", ignored_in_words(&list)), width)?;
+            write_paragraph(out, &format!("{caption}{}", ignored_in_words(&list)), width)?;
         }
     }
     Ok(())
@@ -228,7 +233,7 @@ fn write_partitions(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io:
     let mut table = Table::with_remarks(1);
     table.headings(["partition", "nodes", "CPUs", "GPUs", "tier", "job factor", "max time", "default"]);
     for partition in &cluster.partitions {
-        let size = Size::of_places(cluster, &partition.nodes);
+        let size = MachineSize::of_places(cluster, &partition.nodes);
         let counts = [size.nodes, size.cpus, size.gpus].map(grouped);
         let priorities = [partition.priority_tier, partition.priority_job_factor].map(|priority| priority.to_string());
         let time = partition.max_time.map_or("-".to_string(), print_duration);

@@ -49,7 +49,7 @@ pub use survey::{
 pub use swept::{option_cell, swept_cells, with_swept};
 pub use table::{Table, named_rows};
 pub use table_cell::{TableCell, Tone};
-pub use wrap::{Width, text_width, wrapped, write_wrapped};
+pub use wrap::{Width, text_width, wrapped, write_paragraph, write_wrapped};
 
 pub use crate::metrics::Cell;
 pub use crate::text::{counted, counted_as, grouped};

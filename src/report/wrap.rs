@@ -63,6 +63,12 @@ pub fn write_wrapped(out: &mut dyn Write, start: &str, text: &str, width: impl I
     lines.iter().skip(1).try_for_each(|line| writeln!(out, "{:indent$}{line}", ""))
 }
 
+/// Writes an empty line and a text, which may take several lines.
+pub fn write_paragraph(out: &mut dyn Write, text: &str, width: impl Into<Width>) -> io::Result<()> {
+    writeln!(out)?;
+    write_wrapped(out, "", text, width)
+}
+
 /// Shortens a text to `width` columns. Of what is kept, `head_share` is from the beginning and the rest from the end.
 pub(super) fn shortened_to(text: &str, width: usize, head_share: f64) -> Cow<'_, str> {
     if text_width(text) <= width {

@@ -74,6 +74,16 @@ pub enum Agreement {
 }
 
 impl Agreement {
+    /// Whether the two agree.
+    pub fn is_agreement(self) -> bool {
+        matches!(self, Agreement::Interval | Agreement::TwoPoints | Agreement::Holds)
+    }
+
+    /// Whether they differ.
+    pub fn is_difference(self) -> bool {
+        matches!(self, Agreement::Explained | Agreement::Unexplained)
+    }
+
     /// The word in a table.
     pub fn word(self) -> &'static str {
         match self {

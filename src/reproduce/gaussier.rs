@@ -2,7 +2,7 @@
 //! mean bounded slowdowns and longest flow times, as the authors' own program has them.
 
 use super::figure::Figure;
-use super::logs::{ArchiveLog, CTC, CURIE, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, grid_cell};
+use super::logs::{ArchiveLog, CTC, CURIE, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, pair_cells};
 use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::RunRow;
@@ -64,9 +64,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
     let mut cells = Vec::new();
     for log in &setup.logs {
         for case in &CASES {
-            let (scheduler, predictor) = case.setting.split_once('/').expect("scheduler/predictor");
-            let options = [&[("scheduler", scheduler), ("predictor", predictor)], options(log)].concat();
-            cells.extend((0..setup.replications as u32).map(|number| grid_cell(&log.file, &options, number)));
+            cells.extend(pair_cells(&log.file, case.setting, options(log), setup.replications));
         }
     }
     let runs = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?;

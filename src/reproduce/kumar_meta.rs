@@ -7,8 +7,7 @@ use super::logs::{ANL, ArchiveLog, CTC, HPC2N, LANL, SDSC_BLUE, SDSC_SP2};
 use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::experiment::Setting;
 use crate::meta::{
-    DispatchPolicy, MetaSummary, MetaSystem, MetaSystemError, SCENARIO_DAYS, Scenario, Site, SiteSummary, run,
-    summarize_system,
+    DispatchPolicy, MetaSummary, MetaSystem, SCENARIO_DAYS, Scenario, Site, SiteSummary, run, summarize_system,
 };
 use crate::metrics::Measure;
 use crate::parallel;
@@ -147,15 +146,14 @@ fn simulate(setup: &Setup, sites: &[FoundSite], cell: &MetaCell) -> Result<MetaS
     let system = match &cell.scenario {
         Some(scenario) => scenario.system(&setting, setup.days, cell.replication),
         None => super_experiment(sites, &setting, cell.replication),
-    };
-    let system = system.map_err(|error| error.to_string())?;
+    }?;
     let policy = DispatchPolicy::parse(POLICIES[cell.policy]).expect("a valid policy");
     let record = run(&system, &policy, &mut |_| ()).map_err(|error| error.to_string())?;
     Ok(summarize_system(&system, &policy, &record, &Measure::default()))
 }
 
 /// The system of all logs: as they are in replication 0, shaken by up to 30 s in the others.
-fn super_experiment(sites: &[FoundSite], setting: &Setting, replication: u64) -> Result<MetaSystem, MetaSystemError> {
+fn super_experiment(sites: &[FoundSite], setting: &Setting, replication: u64) -> Result<MetaSystem, String> {
     let shaking = Shaping { shake: if replication > 0 { 30 } else { 0 }, seed: replication, ..Shaping::default() };
     let shaken = |(site, workload): &FoundSite| {
         let workload = shape(workload.clone(), &shaking).expect("shaking loses no job");

@@ -4,12 +4,12 @@
 use super::figure::Figure;
 use super::logs::{ANL, ArchiveLog, CTC, FoundLog, HPC2N, LANL, SDSC_BLUE, SDSC_SP2};
 use super::study::{Computed, Setup, StepDone, Study, StudyError};
-use crate::job::Job;
 use crate::report::grouped;
 use crate::text::counted;
 use crate::trace::Workload;
 use crate::wait::{
     Evaluation, EvaluationPhase, EvaluationPlan, HitRate, SiteSchedule, WaitFigures, WaitMethod, evaluate,
+    recorded_starts,
 };
 
 /// The logs of both studies of the paper.
@@ -151,9 +151,7 @@ fn evaluation(
     specs.extend(POINTS.iter().map(|(_, spec)| *spec).filter(|spec| *spec != "knn"));
     let methods: Vec<WaitMethod> =
         specs.iter().map(|spec| WaitMethod::parse(spec).expect("a method of ours")).collect();
-    let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
-    let starts: Vec<_> = workload.jobs.iter().map(start).collect();
-    Ok(evaluate(&SiteSchedule::new(workload, &starts), &methods, plan, watch)?)
+    Ok(evaluate(&SiteSchedule::new(workload, &recorded_starts(workload)), &methods, plan, watch)?)
 }
 
 fn figure(table: &str, row: &str, column: &str, published: &str, measured: f64, note: &str) -> Figure {

@@ -91,6 +91,18 @@ pub(super) fn grid_cell(file: &Path, options: &[(&str, &str)], replication: u32)
     PlannedRun { trace: Some(file.to_string_lossy().into_owned()), options: all.replicated(replication) }
 }
 
+/// The replications of a pair such as `easy/estimate` on the log in this file, with more options of the main command.
+pub(super) fn pair_cells<'a>(
+    file: &'a Path,
+    pair: &'a str,
+    more: &[(&'a str, &'a str)],
+    replications: u64,
+) -> impl Iterator<Item = PlannedRun> + use<'a> {
+    let (scheduler, predictor) = pair.split_once('/').expect("scheduler/predictor");
+    let options = [&[("scheduler", scheduler), ("predictor", predictor)], more].concat();
+    (0..replications as u32).map(move |number| grid_cell(file, &options, number))
+}
+
 /// Looks for logs in a folder: first those that are there, then those that are missing. Of several versions of a log
 /// the last by name is taken, so a cleaned one before a raw one of the same version.
 pub fn find_logs(folder: &Path, wanted: &[ArchiveLog]) -> io::Result<(Vec<FoundLog>, Vec<ArchiveLog>)> {

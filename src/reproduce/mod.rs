@@ -7,7 +7,6 @@
 #![doc = include_str!("../cli/help/reproduce.md")]
 
 mod downey;
-mod downey_tables;
 mod figure;
 mod gaussier;
 mod helios;
@@ -17,6 +16,8 @@ mod kumar_wait;
 mod logs;
 mod orders;
 mod ours;
+#[cfg(feature = "cli")]
+mod page;
 mod smith;
 mod study;
 mod tables;
@@ -27,6 +28,8 @@ pub use figure::{Agreement, Figure, listed_figures};
 pub use kept::KeptFigures;
 pub use kumar_meta::kumar_meta_cost;
 pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs, other_logs};
+#[cfg(feature = "cli")]
+pub use page::study_page;
 pub use study::{Computed, STUDY_RUN_COLUMNS, Setup, StepDone, Study, StudyError};
 pub use tables::{count_agreements, write_figures, write_overview};
 

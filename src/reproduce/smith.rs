@@ -112,10 +112,7 @@ struct SmithResults {
 }
 
 /// A set of templates with its score.
-struct ScoredSet {
-    templates: Vec<Template>,
-    score: Score,
-}
+type ScoredSet = (Vec<Template>, Score);
 
 fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
     let done = AtomicUsize::new(0);
@@ -153,12 +150,12 @@ fn results(setup: &Setup, workload: &Workload, step: &dyn Fn()) -> Result<SmithR
     step();
     let without = |step: &&SearchStep| !step.search.contains("node ranges");
     let best = greedy.steps.iter().filter(without).min_by(|a, b| a.best.total_cmp(&b.best)).expect(whole);
-    let best = ScoredSet { templates: best.templates.clone(), score: judge.score(&best.templates) };
+    let best = (best.templates.clone(), judge.score(&best.templates));
     let genetic = (0..setup.replications).map(|seed| {
         let how = Genetic { seed, ..Genetic::default() };
         let found = genetic(&judge, &space, &how, &limits, &|_| ()).expect(whole);
         step();
-        ScoredSet { templates: found.templates, score: found.score }
+        (found.templates, found.score)
     });
     let genetic = genetic.collect();
     let mut predictors = [GIBBONS, DOWNEY_MEDIAN, DOWNEY_MEAN].to_vec();
@@ -167,7 +164,7 @@ fn results(setup: &Setup, workload: &Workload, step: &dyn Fn()) -> Result<SmithR
         predictors.into_iter().map(|at| OTHERS[at].2.to_string()).map(|text| (text.clone(), text)).collect();
     let compared = compare_predictors(workload, &predictors, jobs, None, setup.threads, |_| ())?;
     step();
-    let with_nodes = ScoredSet { templates: greedy.templates, score: greedy.score };
+    let with_nodes = (greedy.templates, greedy.score);
     Ok(SmithResults { searches: [vec![best], vec![with_nodes], genetic], compared })
 }
 
@@ -177,7 +174,7 @@ impl SmithResults {
     }
 
     fn scores(&self, search: usize) -> Vec<Score> {
-        self.searches[search].iter().map(|found| found.score).collect()
+        self.searches[search].iter().map(|(_, score)| *score).collect()
     }
 }
 
@@ -227,7 +224,7 @@ impl SmithWorkload {
 
 fn table_1(workload: &SmithWorkload, results: Option<&SmithResults>) -> Vec<Figure> {
     // The number of jobs and their mean run time are the same in all scores.
-    let score = results.map(|results| results.searches[GREEDY][0].score);
+    let score = results.map(|results| results.searches[GREEDY][0].1);
     let figure = |column: &str, printed: &str, number: fn(&Score) -> f64| {
         let note = if score.is_none() { NOT_PUBLIC } else { "" };
         let place = ("Table 1, the workloads", workload.name, column);
@@ -240,8 +237,8 @@ fn table_1(workload: &SmithWorkload, results: Option<&SmithResults>) -> Vec<Figu
     ]
 }
 
-fn ours(set: &ScoredSet) -> String {
-    format!("ours: {}", Template::print_set(&set.templates))
+fn ours((templates, _): &ScoredSet) -> String {
+    format!("ours: {}", Template::print_set(templates))
 }
 
 /// Tables 4 to 6.
@@ -267,7 +264,7 @@ fn table_7(workload: &SmithWorkload, results: Option<&SmithResults>) -> Vec<Figu
     let set = workload.best;
     let found = results.map(|results| &results.searches[GENETIC][0]);
     let ours = found.map_or(NOT_PUBLIC.to_string(), ours);
-    let templates = found.map_or(f64::NAN, |found| found.templates.len() as f64);
+    let templates = found.map_or(f64::NAN, |(templates, _)| templates.len() as f64);
     let count = set.split_whitespace().count().to_string();
     let place = ("Table 7, best templates of the genetic search", workload.name, "number of templates");
     let reason = "many sets are about as good, and each seed ends with another";

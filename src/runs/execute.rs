@@ -1,6 +1,5 @@
 //! Computes the runs of a plan on all threads.
 
-use crate::sort::sort_by_key;
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
 use super::kept_row::KeptRow;
-use super::keys::Keys;
+use super::keys::RunKeys;
 use super::plan::{PlannedRun, RunPlan, Shard};
 use super::store::{PartWriter, Store};
 use crate::engine::RunRecord;
@@ -20,6 +19,7 @@ use crate::metrics::{
 };
 use crate::parallel;
 use crate::report::OutputError;
+use crate::sort::sort_by_key;
 use crate::time::Seconds;
 use crate::trace::Workload;
 
@@ -140,7 +140,7 @@ impl FinishedRun<'_> {
 
 /// A step of the work.
 #[derive(Clone, Copy, Debug)]
-pub enum Step {
+pub enum RunStep {
     /// So many more jobs have arrived in a simulation.
     Jobs(usize),
     /// A run is finished.
@@ -164,12 +164,12 @@ pub struct RunReport {
     /// Runs with the same key as a computed one.
     pub equal: usize,
     /// Runs that could not be computed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedRun>,
 }
 
 /// A run that could not be computed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct FailedRun {
     /// The index of the run in its plan.
     pub at: usize,
     /// Why, for users.
@@ -191,12 +191,12 @@ pub struct Executor<'a> {
     /// What is wanted of the run at an index.
     pub details: &'a (dyn Fn(usize) -> Details + Sync),
     /// Called now and then.
-    pub watch: &'a (dyn Fn(Step) + Sync),
+    pub watch: &'a (dyn Fn(RunStep) + Sync),
 }
 
 impl<'a> Executor<'a> {
     /// An executor of all runs, whose logs are read when they are needed, and of which only the figures are wanted.
-    pub fn of_rows(plan: &'a dyn RunPlan, threads: usize, watch: &'a (dyn Fn(Step) + Sync)) -> Executor<'a> {
+    pub fn of_rows(plan: &'a dyn RunPlan, threads: usize, watch: &'a (dyn Fn(RunStep) + Sync)) -> Executor<'a> {
         let (jobs, shard) = (Jobs::OfLogs, Shard::WHOLE);
         Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| Details::default(), watch }
     }
@@ -206,10 +206,10 @@ impl<'a> Executor<'a> {
     /// it keeps them. `each` gets the results in the order in which runs end. With `kept`, rows are added to the folder.
     ///
     /// # Errors
-    /// If a row cannot be kept. (A run that fails is a [`Failure`] of the report.)
+    /// If a row cannot be kept. (A run that fails is a [`FailedRun`] of the report.)
     pub fn run<K: KeptRow, E: Send>(
         &self,
-        kept: Option<(&Keys, &Store)>,
+        kept: Option<(&RunKeys, &Store)>,
         yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
         each: &mut (dyn FnMut(usize, K, E) + Send),
     ) -> Result<RunReport, OutputError> {
@@ -242,7 +242,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The runs to compute, and the report of the others.
-    fn pending(&self, kept: Option<(&Keys, &Store)>) -> (RunReport, Vec<usize>) {
+    fn pending(&self, kept: Option<(&RunKeys, &Store)>) -> (RunReport, Vec<usize>) {
         let mut report = RunReport::default();
         let (mut pending, mut seen) = (Vec::new(), BTreeSet::new());
         for at in (0..self.plan.count()).filter(|&at| self.shard.has(at)) {
@@ -254,7 +254,7 @@ impl<'a> Executor<'a> {
             match keys.keys[at] {
                 None => {
                     let message = keys.error(&self.plan.run(at)).unwrap_or("its log is not known").to_string();
-                    report.failures.push(Failure { at, message });
+                    report.failures.push(FailedRun { at, message });
                 }
                 Some(_) if (self.details)(at).again => pending.push(at),
                 Some(key) if store.is_done(key) => report.reused += 1,
@@ -292,7 +292,7 @@ fn is_baseline(run: &PlannedRun, details: Details) -> bool {
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
-fn new_part(keys: &Keys, store: &Store, pending: &[usize]) -> Result<Option<PartWriter>, OutputError> {
+fn new_part(keys: &RunKeys, store: &Store, pending: &[usize]) -> Result<Option<PartWriter>, OutputError> {
     let logs = keys.logs.iter().filter_map(|(log, state)| Some((log.as_ref()?, state)));
     let changed_logs: Vec<_> = logs.filter(|(log, state)| store.log(log) != Some(state)).collect();
     let programs = keys.programs.iter().filter_map(|(spec, digest)| Some((spec, *digest.as_ref().ok()?)));
@@ -310,9 +310,9 @@ fn new_part(keys: &Keys, store: &Store, pending: &[usize]) -> Result<Option<Part
 
 /// Takes the results of all threads.
 struct Sink<'a, K, E> {
-    kept: Option<((&'a Keys, &'a Store), PartWriter)>,
+    kept: Option<((&'a RunKeys, &'a Store), PartWriter)>,
     each: &'a mut (dyn FnMut(usize, K, E) + Send),
-    failures: Vec<Failure>,
+    failures: Vec<FailedRun>,
     finished: usize,
 }
 
@@ -329,7 +329,7 @@ impl<K: KeptRow, E> Sink<'_, K, E> {
         }
         match computed {
             Ok((row, extra)) => (self.each)(at, row, extra),
-            Err(message) => self.failures.push(Failure { at, message }),
+            Err(message) => self.failures.push(FailedRun { at, message }),
         }
         self.finished += 1;
         Ok(self.finished)
@@ -376,7 +376,7 @@ impl Workers<'_> {
             }
             let added = lock(sink).add(at, computed);
             let done = added.inspect_err(|_| self.stop.store(true, Ordering::Relaxed))?;
-            (self.executor.watch)(Step::Run { done, all: self.pending.len() });
+            (self.executor.watch)(RunStep::Run { done, all: self.pending.len() });
         }
         Ok(())
     }
@@ -446,7 +446,7 @@ impl Workers<'_> {
     ) -> Result<Arc<Simulated>, String> {
         let mut before = 0;
         let progress =
-            &mut |arrived| (self.executor.watch)(Step::Jobs(arrived - std::mem::replace(&mut before, arrived)));
+            &mut |arrived| (self.executor.watch)(RunStep::Jobs(arrived - std::mem::replace(&mut before, arrived)));
         Simulated::of(workload, setting, &run.options.measure, details, progress).map(Arc::new)
     }
 }

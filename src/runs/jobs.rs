@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
-use super::keys::Keys;
+use super::keys::RunKeys;
 use super::plan::{PlannedRun, RunPlan};
 use crate::trace::{Log, ReadOptions, Workload, read};
 
@@ -58,7 +58,7 @@ pub(super) struct Workloads<'a> {
     /// The shape of the given workload.
     given: String,
     /// The keys of the runs, if rows are kept: a log must still have the content that is in them.
-    keys: Option<&'a Keys>,
+    keys: Option<&'a RunKeys>,
     logs: BTreeMap<LogKey, CachedLog>,
     /// The workloads that a thread has at present.
     shared: Mutex<Vec<(String, Weak<Once<Workload>>)>>,
@@ -75,7 +75,7 @@ struct CachedLog {
 }
 
 impl<'a> Workloads<'a> {
-    pub fn new(jobs: &'a Jobs, plan: &dyn RunPlan, pending: &[usize], keys: Option<&'a Keys>) -> Self {
+    pub fn new(jobs: &'a Jobs, plan: &dyn RunPlan, pending: &[usize], keys: Option<&'a RunKeys>) -> Self {
         let mut logs: BTreeMap<LogKey, CachedLog> = BTreeMap::new();
         let mut given = String::new();
         match jobs {

@@ -1,6 +1,5 @@
 //! What the folder of finished runs keeps of each.
 
-use super::execute::FinishedRun;
 use super::plan::PlannedRun;
 use crate::metrics::{LINE_FORMAT, RunRow};
 
@@ -35,14 +34,6 @@ impl KeptRow for RunRow {
         if let (Some(row), Some(setting)) = (&mut self.baseline, &run.options.baseline) {
             row.name = setting.pair();
         }
-    }
-}
-
-/// The row of a run with this number of replications, and its format. With several, users are compared over all of them.
-pub fn row_of_replications(replications: u32) -> (fn(&FinishedRun<'_>) -> RunRow, String) {
-    match replications {
-        0 | 1 => (|run| run.row(), row_format()),
-        _ => (|run| run.row_with_users(), format!("{} with users", row_format())),
     }
 }
 

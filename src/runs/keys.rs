@@ -17,7 +17,7 @@ pub const RESULTS_REVISION: u32 = 8;
 
 /// The keys of the runs of a plan.
 #[derive(Debug)]
-pub struct Keys {
+pub struct RunKeys {
     /// One per run. None if the run's log cannot be read, or if its content is not known.
     pub keys: Vec<Option<RunKey>>,
     /// The state of each log; the key None is the embedded log.
@@ -26,11 +26,11 @@ pub struct Keys {
     pub programs: BTreeMap<String, Result<u128, String>>,
 }
 
-impl Keys {
+impl RunKeys {
     /// Computes the key of each run. This reads every log once, unless its content is `known`, and starts every program that
     /// predicts or schedules once. For a log that cannot be read now, the recorded content is used, so that its finished runs stay
     /// finished; likewise for a program that cannot be started. `format` is that of the rows.
-    pub fn of(plan: &dyn RunPlan, format: &str, store: &Store, known: Option<u128>, threads: usize) -> Keys {
+    pub fn of(plan: &dyn RunPlan, format: &str, store: &Store, known: Option<u128>, threads: usize) -> RunKeys {
         let Inputs { logs, programs } = Inputs::of(plan);
         let logs: Vec<Option<String>> = logs.into_iter().collect();
         let now_or_then = |log: &Option<String>| {
@@ -44,11 +44,11 @@ impl Keys {
         };
         let digests = parallel::map(&programs, threads, now_or_then, |_| ());
         let programs = programs.into_iter().map(|(name, _)| name).zip(digests).collect();
-        Keys::with(plan, format, logs.into_iter().zip(states).collect(), programs)
+        RunKeys::with(plan, format, logs.into_iter().zip(states).collect(), programs)
     }
 
     /// The same from what the folder has recorded, without reading the logs and without starting programs.
-    pub fn recorded(plan: &dyn RunPlan, format: &str, store: &Store) -> Keys {
+    pub fn recorded(plan: &dyn RunPlan, format: &str, store: &Store) -> RunKeys {
         let known = |log: Option<String>| match &log {
             None => Some((None, state(&None))),
             Some(name) => store.log(name).map(|state| (log.clone(), state.clone())),
@@ -56,7 +56,7 @@ impl Keys {
         let Inputs { logs, programs } = Inputs::of(plan);
         let digest = |name: String| store.program(&name).map(|digest| (name, Ok(digest)));
         let programs = programs.into_keys().filter_map(digest).collect();
-        Keys::with(plan, format, logs.into_iter().filter_map(known).collect(), programs)
+        RunKeys::with(plan, format, logs.into_iter().filter_map(known).collect(), programs)
     }
 
     fn with(
@@ -64,7 +64,7 @@ impl Keys {
         format: &str,
         logs: BTreeMap<Option<String>, LogState>,
         programs: BTreeMap<String, Result<u128, String>>,
-    ) -> Keys {
+    ) -> RunKeys {
         let key = |at: usize| {
             let run = plan.run(at);
             let digest = logs.get(&run.trace)?.as_ref().ok()?;
@@ -84,7 +84,7 @@ impl Keys {
             }
             Some(XxHash3_128::oneshot(text.as_bytes()))
         };
-        Keys { keys: (0..plan.count()).map(key).collect(), logs, programs }
+        RunKeys { keys: (0..plan.count()).map(key).collect(), logs, programs }
     }
 
     /// Why the log of a run cannot be read, or its program cannot be used; None if they can, or if that is not known.
@@ -140,7 +140,7 @@ mod tests {
     fn the_key_of_a_run_depends_on_the_format_of_rows() {
         let plan = vec![PlannedRun { trace: None, options: Options::default() }];
         let logs = BTreeMap::from([(None, Ok(7))]);
-        let key = Keys::with(&plan, &row_format(), logs, BTreeMap::new()).keys[0].unwrap();
+        let key = RunKeys::with(&plan, &row_format(), logs, BTreeMap::new()).keys[0].unwrap();
         let (version, options) = (env!("CARGO_PKG_VERSION"), Options::default().canonical());
         let rest = format!("\nlog {:032x}\n{options}", 7);
         let of = |begin: String| XxHash3_128::oneshot(format!("{begin}{rest}").as_bytes());

@@ -12,10 +12,10 @@ mod plan;
 mod rows;
 mod store;
 
-pub use execute::{Details, Executor, Failure, FinishedRun, RunReport, Simulated, Step, simulations};
+pub use execute::{Details, Executor, FailedRun, FinishedRun, RunReport, RunStep, Simulated, simulations};
 pub use jobs::{GivenJobs, Jobs};
-pub use kept_row::{KeptRow, row_format, row_of_replications};
-pub use keys::{Keys, RESULTS_REVISION};
+pub use kept_row::{KeptRow, row_format};
+pub use keys::{RESULTS_REVISION, RunKeys};
 pub use plan::{PlannedRun, RunPlan, Shard, quoted};
-pub use rows::{ComputedRuns, RunsError, compute_rows};
+pub use rows::{ComputedRuns, RunsError, compute_rows, row_of_replications};
 pub use store::{LogState, PartWriter, RunKey, Store};

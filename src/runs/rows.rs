@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
-use super::execute::{Executor, FinishedRun, RunReport, Step};
+use super::execute::{Executor, FinishedRun, RunReport, RunStep};
 use super::jobs::Jobs;
-use super::kept_row::{KeptRow, row_of_replications};
-use super::keys::Keys;
+use super::kept_row::{KeptRow, row_format};
+use super::keys::RunKeys;
 use super::plan::PlannedRun;
 use super::store::Store;
 use crate::metrics::RunRow;
@@ -74,7 +74,7 @@ impl Executor<'_> {
             Some(folder) => {
                 let store = Store::open(folder)?;
                 let known = if let Jobs::Given(given) = &self.jobs { given.digest } else { None };
-                let keys = Keys::of(self.plan, format, &store, known, self.threads);
+                let keys = RunKeys::of(self.plan, format, &store, known, self.threads);
                 let report = self.run(Some((&keys, &store)), yields, &mut each)?;
                 // Opened again: a run with the same key as a computed one is found too.
                 (report, Some((keys, Store::open(folder)?)))
@@ -105,6 +105,14 @@ impl Executor<'_> {
     }
 }
 
+/// The row of a run with this number of replications, and its format. With several, users are compared over all of them.
+pub fn row_of_replications(replications: u32) -> (fn(&FinishedRun<'_>) -> RunRow, String) {
+    match replications {
+        0 | 1 => (|run| run.row(), row_format()),
+        _ => (|run| run.row_with_users(), format!("{} with users", row_format())),
+    }
+}
+
 /// The rows of a list of runs with their users, for studies that are made of runs. Finished runs are kept in the folder, if there is one.
 /// `progress` is called with the number of finished runs.
 ///
@@ -117,7 +125,7 @@ pub fn compute_rows(
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<ComputedRuns, RunsError> {
     let watch = |step| {
-        if let Step::Run { done, all } = step {
+        if let RunStep::Run { done, all } = step {
             progress(plan.len() - all + done);
         }
     };

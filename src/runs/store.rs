@@ -5,7 +5,6 @@
 //! hash, so that finished runs are found without reading the logs again, and a hash of each program that predicts, so that
 //! they are found without starting it.
 
-use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -19,6 +18,7 @@ use twox_hash::XxHash3_64;
 use super::kept_row::KeptRow;
 use crate::files;
 use crate::report::OutputError;
+use crate::sort::sort_by_key;
 use crate::text::{escape_line, shortened, unescape_line};
 
 /// A hash that identifies a finished run: of its options, its log's content, and the version of the program.

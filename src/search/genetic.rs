@@ -1,7 +1,6 @@
 //! The genetic search (Smith et al., section 2.4): sets of templates are strings of bits, changed by crossover and
 //! mutation.
 
-use crate::sort::sort_by_key;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -13,6 +12,7 @@ use super::search_run::{FoundSet, SearchLimits, SearchRun, SearchStep};
 use super::space::TemplateSpace;
 use crate::predict::templates::Template;
 use crate::rng::stream;
+use crate::sort::sort_by_key;
 
 /// The parameters of the genetic search.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -197,11 +197,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// All jobs of the log.
-    pub fn jobs(&self) -> &[Job] {
-        self.jobs
-    }
-
     /// Evaluates a set.
     pub fn score(&self, templates: &[Template]) -> Score {
         let tracks: Vec<Arc<Track>> = templates.iter().map(|template| self.track(template)).collect();

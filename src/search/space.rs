@@ -1,6 +1,6 @@
 //! The templates that are possible with the fields of a log, and their binary coding.
 
-use crate::job::Job;
+use crate::job::{Job, Submission};
 use crate::predict::templates::{CategoryEstimate, Data, LARGEST_RANGE, Template};
 
 /// The properties that templates of a log may have.
@@ -38,46 +38,24 @@ impl TemplateField {
     pub const ALL: [TemplateField; 5] = [User, Group, Executable, Queue, Partition];
 
     pub(super) fn of(self, job: &Job) -> i32 {
-        let job = &job.submission;
-        match self {
-            User => job.user,
-            Group => job.group,
-            Executable => job.executable,
-            Queue => job.queue,
-            Partition => job.partition,
-        }
+        let Submission { user, group, executable, queue, partition, .. } = job.submission;
+        [user, group, executable, queue, partition][self as usize]
     }
 
     pub(super) fn is_in(self, template: &Template) -> bool {
-        match self {
-            User => template.user,
-            Group => template.group,
-            Executable => template.executable,
-            Queue => template.queue,
-            Partition => template.partition,
-        }
+        let Template { user, group, executable, queue, partition, .. } = *template;
+        [user, group, executable, queue, partition][self as usize]
     }
 
     /// Makes a template compare this field.
     pub fn enable(self, template: &mut Template) {
-        match self {
-            User => template.user = true,
-            Group => template.group = true,
-            Executable => template.executable = true,
-            Queue => template.queue = true,
-            Partition => template.partition = true,
-        }
+        let Template { user, group, executable, queue, partition, .. } = template;
+        *[user, group, executable, queue, partition][self as usize] = true;
     }
 
     /// As in the text of a template.
     pub fn letter(self) -> char {
-        match self {
-            User => 'u',
-            Group => 'g',
-            Executable => 'e',
-            Queue => 'q',
-            Partition => 'p',
-        }
+        ['u', 'g', 'e', 'q', 'p'][self as usize]
     }
 }
 
@@ -156,7 +134,6 @@ impl TemplateSpace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Submission;
 
     fn jobs(users: &[i32], procs: u32) -> Vec<Job> {
         let job = |&user: &i32| Job {

@@ -1,6 +1,5 @@
 //! How figures of a sweep depend on the options whose values are numbers.
 
-use crate::sort::sort_by;
 use std::collections::BTreeMap;
 
 use super::axis::Axis;
@@ -9,6 +8,7 @@ use super::grid::Grid;
 use super::results::{FinishedRow, ResultColumn};
 use crate::metrics::{Column, Interval, MeanAt, NumberLine, NumberLines};
 use crate::runs::RunKey;
+use crate::sort::sort_by;
 use crate::stats::mean_and_half_width;
 use crate::time::parse_duration;
 

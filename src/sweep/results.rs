@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::metrics::columns::columns_on;
 use crate::metrics::{Cell, Column, RunRow};
 use crate::report::{Output, OutputError, csv_line, option_cell};
-use crate::runs::{Failure, Keys, RunKey, RunPlan, Store, row_format};
+use crate::runs::{FailedRun, RunKey, RunKeys, RunPlan, Store, row_format};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
@@ -22,7 +22,7 @@ pub struct SweepProgress {
     /// Finished cells.
     pub done: usize,
     /// Cells that failed when they were last tried, or with a log that cannot be read.
-    pub failed: Vec<Failure>,
+    pub failed: Vec<FailedRun>,
     /// The indices of cells that were not tried yet.
     pub missing: Vec<usize>,
 }
@@ -40,7 +40,7 @@ pub struct SweepCells<'a> {
     /// The sweep.
     pub sweep: &'a Sweep,
     /// The keys of its cells.
-    pub keys: Keys,
+    pub keys: RunKeys,
     /// The finished and failed cells.
     pub store: Store,
 }
@@ -53,7 +53,7 @@ impl<'a> SweepCells<'a> {
     /// If a part cannot be read.
     pub fn of(sweep: &'a Sweep, threads: usize) -> Result<SweepCells<'a>, OutputError> {
         let store = Store::open(&sweep.folder)?;
-        Ok(SweepCells { keys: Keys::of(&sweep.grid, &row_format(), &store, None, threads), store, sweep })
+        Ok(SweepCells { keys: RunKeys::of(&sweep.grid, &row_format(), &store, None, threads), store, sweep })
     }
 
     /// Reads the folder, but not the logs: their content is what the parts have recorded.
@@ -63,7 +63,7 @@ impl<'a> SweepCells<'a> {
     /// If a part cannot be read.
     pub fn recorded(sweep: &'a Sweep) -> Result<SweepCells<'a>, OutputError> {
         let store = Store::open(&sweep.folder)?;
-        Ok(SweepCells { keys: Keys::recorded(&sweep.grid, &row_format(), &store), store, sweep })
+        Ok(SweepCells { keys: RunKeys::recorded(&sweep.grid, &row_format(), &store), store, sweep })
     }
 
     /// The progress by the finished and failed cells of the folder.
@@ -79,7 +79,7 @@ impl<'a> SweepCells<'a> {
                 None => self.keys.error(&self.sweep.grid.run(at)).map(str::to_string),
             };
             match failure {
-                Some(message) => progress.failed.push(Failure { at, message }),
+                Some(message) => progress.failed.push(FailedRun { at, message }),
                 None => progress.missing.push(at),
             }
         }

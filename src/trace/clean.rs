@@ -1,6 +1,5 @@
 //! Makes a workload from a log by rules. The records that each rule applies to are counted and reported.
 
-use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -14,6 +13,7 @@ use super::workload::{CleaningReport, Workload};
 use super::zone::Zone;
 use crate::job::{Job, Submission};
 use crate::request::LogRequests;
+use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{HOUR, Seconds, Time};
 

@@ -1,6 +1,5 @@
 //! Joins SWF logs into one, on one clock and in order of submission.
 
-use crate::sort::sort_by_key;
 use rustc_hash::FxHashSet;
 
 use super::error::TraceError;
@@ -9,6 +8,7 @@ use super::header::Header;
 use super::read::{Log, LogText};
 use super::record::Record;
 use crate::request::{LogRequests, RequestId, Requests};
+use crate::sort::sort_by_key;
 use crate::time::{FOREVER, Time};
 
 /// Submit times that are all at least this are Unix times, if nothing says otherwise: it is a day of 1973.

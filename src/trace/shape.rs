@@ -1,6 +1,5 @@
 //! Shaping a workload: selecting a part of it, repeating it, or changing its submit times.
 
-use crate::sort::sort_by_key;
 use std::fmt;
 
 use rand::RngExt;
@@ -9,6 +8,7 @@ use super::error::TraceError;
 use super::read::TOO_MANY;
 use super::workload::Workload;
 use crate::rng::stream;
+use crate::sort::sort_by_key;
 use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds, Time, date, parse_date_time, parse_duration, print_duration};
 
 /// The changes to a workload. They are made in the order of the fields.

@@ -1,6 +1,5 @@
 //! A summary of a log.
 
-use crate::sort::sort_by_key;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clean::{Cleaning, clean, peak};
@@ -11,6 +10,7 @@ use super::record::Record;
 use super::requests::RequestSurvey;
 use super::rows::SourceReport;
 use super::workload::CleaningReport;
+use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
 /// Numbers that describe a log. The numbers of users, groups, executables, queues and partitions count the distinct known

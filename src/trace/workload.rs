@@ -16,7 +16,7 @@ use crate::time::{Seconds, Time};
 
 /// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each. With
 /// feedback they are in the order of the log, even if shaping has moved some.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// The log's name in results.
     pub label: String,

@@ -12,7 +12,7 @@ use super::classes::{PerClass, WaitClass};
 use super::downey::QueueTimes;
 use super::features::{Features, features};
 use super::forward::ForwardSetting;
-use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
+use super::history::{HistoryJob, HistoryWindow, WaitHistory};
 use super::ibl;
 use super::knn::{Distance, Neighbour, neighbours, weighted_average};
 use super::method::{MethodKind, WaitMethod};
@@ -344,7 +344,7 @@ impl SiteHandler for ReplayRecorder<'_> {
     fn on_start(&mut self, id: JobId, now: Time) {
         self.state.start(id, now);
         let (job, wait) = (self.schedule.jobs[id.index()].submission, self.schedule.wait(id));
-        self.notes.history.push(&ArrivedJob { id, job, features: self.arrived[id.index()] }, wait);
+        self.notes.history.push(&HistoryJob { id, job, features: self.arrived[id.index()] }, wait);
         for (qbets, answers) in &mut self.qbets {
             qbets.observe(job.procs, wait, answers[id.index()]);
         }

@@ -7,31 +7,8 @@ use crate::time::Time;
 /// The number of features.
 pub const FEATURES: usize = 19;
 
-/// The numbers of a job at its arrival, in the order of [`FEATURE_NAMES`]. All are whole and at least 0.
+/// The numbers of a job at its arrival, in the order of the paper's Table 1. All are whole and at least 0.
 pub type Features = [f64; FEATURES];
-
-/// The names of the features, in the order of Table 1.
-pub const FEATURE_NAMES: [&str; FEATURES] = [
-    "request_size",
-    "ert",
-    "queue_jobrank_req_size",
-    "queue_jobrank_ert",
-    "queue_jobrank_cputime",
-    "queue_demand_cputime",
-    "n_queue",
-    "queue_demand_cputime_lower_req_size",
-    "queue_demand_cputime_lower_ert",
-    "queue_demand_cputime_lower_cputime",
-    "proc_jobrank_req_size",
-    "proc_jobrank_ert",
-    "proc_jobrank_cputime",
-    "proc_remain_cputime",
-    "n_proc",
-    "proc_remain_cputime_lower_req_size",
-    "proc_remain_cputime_lower_ert",
-    "proc_remain_cputime_lower_cputime",
-    "occupied_nodes",
-];
 
 /// The indices of features that are used by name.
 pub(super) const QUEUE_DEMAND: usize = 5;
@@ -105,6 +82,29 @@ impl OtherJobs {
 mod tests {
     use super::*;
     use crate::job::JobId;
+
+    /// The names of the features, in the order of Table 1.
+    const FEATURE_NAMES: [&str; FEATURES] = [
+        "request_size",
+        "ert",
+        "queue_jobrank_req_size",
+        "queue_jobrank_ert",
+        "queue_jobrank_cputime",
+        "queue_demand_cputime",
+        "n_queue",
+        "queue_demand_cputime_lower_req_size",
+        "queue_demand_cputime_lower_ert",
+        "queue_demand_cputime_lower_cputime",
+        "proc_jobrank_req_size",
+        "proc_jobrank_ert",
+        "proc_jobrank_cputime",
+        "proc_remain_cputime",
+        "n_proc",
+        "proc_remain_cputime_lower_req_size",
+        "proc_remain_cputime_lower_ert",
+        "proc_remain_cputime_lower_cputime",
+        "occupied_nodes",
+    ];
 
     #[test]
     fn every_feature_on_a_hand_made_state() {

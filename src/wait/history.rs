@@ -8,7 +8,7 @@ use crate::time::Seconds;
 
 /// A job with the features at its arrival.
 #[derive(Clone, Copy, Debug)]
-pub struct ArrivedJob {
+pub struct HistoryJob {
     /// Its index in the schedule.
     pub id: JobId,
     /// As it was submitted.
@@ -45,7 +45,7 @@ impl WaitHistory {
     }
 
     /// Adds a job that has started after this wait.
-    pub fn push(&mut self, arrived: &ArrivedJob, wait: Seconds) {
+    pub fn push(&mut self, arrived: &HistoryJob, wait: Seconds) {
         for (column, &value) in self.columns.iter_mut().zip(&arrived.features) {
             column.push(value);
         }
@@ -101,15 +101,7 @@ impl<'a> HistoryWindow<'a> {
         self.range.is_empty()
     }
 
-    /// The latest `size` jobs of this window, or all if there are fewer.
-    pub fn latest(&self, size: usize) -> HistoryWindow<'a> {
-        HistoryWindow {
-            history: self.history,
-            range: self.range.start.max(self.range.end.saturating_sub(size))..self.range.end,
-        }
-    }
-
-    /// One feature of all jobs, by its index in [`FEATURE_NAMES`](super::FEATURE_NAMES).
+    /// One feature of all jobs, by its index in [`Features`].
     pub fn column(&self, feature: usize) -> &'a [f64] {
         &self.history.columns[feature][self.range.clone()]
     }
@@ -151,7 +143,7 @@ mod tests {
 
     #[test]
     fn forgetting_changes_no_window() {
-        let arrived = |at: u32| ArrivedJob {
+        let arrived = |at: u32| HistoryJob {
             id: JobId(at),
             job: Submission::new(0, at + 1, 10),
             features: std::array::from_fn(|feature| f64::from(at) + feature as f64),
@@ -164,9 +156,7 @@ mod tests {
             assert_eq!((a.waits(), a.sums(), a.ids(), a.jobs()), (b.waits(), b.sums(), b.ids(), b.jobs()));
             assert_eq!(a.occupied(), b.occupied());
             assert!(latest.len() < 10 && a.len() == all.len().min(5) && a.features(0) == b.features(0));
-            assert_eq!(a.latest(2).waits(), b.latest(2).waits());
         }
         assert_eq!(all.window(50, 3).waits(), [47, 48, 49]);
-        assert_eq!(all.window(50, 3).latest(9).waits(), [47, 48, 49]);
     }
 }

@@ -5,16 +5,11 @@
 
 use super::features::{Features, OCCUPIED, QUEUE_DEMAND, QUEUE_LENGTH, REMAINING, RUNNING};
 use super::history::HistoryWindow;
-use super::knn::{Neighbour, weighted_average};
+use super::knn::Neighbour;
 use crate::job::Submission;
 
 /// The compared features: request size (index 0), estimate (index 1), and five of the site's state.
 const NUMBERS: [usize; 7] = [0, 1, QUEUE_LENGTH, QUEUE_DEMAND, REMAINING, RUNNING, OCCUPIED];
-
-/// The wait, in seconds, predicted by the `k` nearest jobs, weighted by inverse distance. None without a history.
-pub fn predict(job: &Submission, target: &Features, window: &HistoryWindow<'_>, k: usize) -> Option<f64> {
-    nearest(job, target, window, k).map(|nearest| weighted_average(&nearest, window))
-}
 
 /// The `k` nearest jobs, the nearest first. None without a history.
 pub(super) fn nearest(
@@ -63,7 +58,8 @@ mod tests {
     use super::*;
     use crate::job::JobId;
     use crate::wait::features::FEATURES;
-    use crate::wait::history::{ArrivedJob, WaitHistory};
+    use crate::wait::history::{HistoryJob, WaitHistory};
+    use crate::wait::knn::weighted_average;
 
     #[test]
     fn distances_by_hand() {
@@ -72,7 +68,7 @@ mod tests {
             let mut features = [0.0; FEATURES];
             (features[0], features[1], features[QUEUE_LENGTH]) = (f64::from(procs), estimate as f64, length);
             let job = Submission { user, queue, ..Submission::new(0, procs, estimate) };
-            history.push(&ArrivedJob { id: JobId(0), job, features }, wait);
+            history.push(&HistoryJob { id: JobId(0), job, features }, wait);
         };
         push(1, 1, 1, 100, 0.0, 100);
         push(1, 2, 5, 100, 10.0, 200);
@@ -85,10 +81,13 @@ mod tests {
         let found: Vec<f64> = distances(&job, &target, &window).iter().map(|one| one.distance).collect();
         let expected = [(0.25f64 + 0.25).sqrt(), (1.0f64 + 0.25 + 0.25).sqrt(), 1.0];
         assert_eq!(found, expected);
+        let predict = |window: &HistoryWindow<'_>, k: usize| {
+            nearest(&job, &target, window, k).map(|nearest| weighted_average(&nearest, window))
+        };
         let two = (100.0 / expected[0] + 300.0) / (1.0 / expected[0] + 1.0);
-        assert!((predict(&job, &target, &window, 2).unwrap() - two).abs() < 1e-9);
-        assert_eq!(predict(&job, &target, &window, 1), Some(100.0));
-        assert_eq!(predict(&job, &target, &history.window(0, 5), 3), None);
+        assert!((predict(&window, 2).unwrap() - two).abs() < 1e-9);
+        assert_eq!(predict(&window, 1), Some(100.0));
+        assert_eq!(predict(&history.window(0, 5), 3), None);
         // An estimate that no job of the history has: the difference of unequal names.
         target[1] = 200.0;
         let found = distances(&job, &target, &window)[2].distance;

@@ -40,19 +40,8 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// The distance of two jobs.
-    pub fn between(self, x: &Features, y: &Features) -> f64 {
-        match self {
-            Distance::Mean => x.iter().zip(y).map(|(&x, &y)| relative(x, y)).sum::<f64>() / FEATURES as f64,
-            Distance::Sum => {
-                let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
-                quotient(apart, x.iter().sum::<f64>() + y.iter().sum::<f64>())
-            }
-        }
-    }
-
-    /// The distance to each job of a window: the same numbers as those of [`Distance::between`]. Both add the features of
-    /// a job in the same order; the sums of whole numbers are exact in any order.
+    /// The distance to each job of a window. The tests have the plain definition, with the same numbers: both add the features
+    /// of a job in the same order, and the sums of whole numbers are exact in any order.
     pub fn to_each(self, target: &Features, window: &HistoryWindow<'_>) -> Vec<f64> {
         let sum: f64 = target.iter().sum();
         let mut distances = vec![0.0; window.len()];
@@ -145,14 +134,14 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::rng::stream;
-    use crate::wait::history::{ArrivedJob, WaitHistory};
+    use crate::wait::history::{HistoryJob, WaitHistory};
     use rand::RngExt;
 
     fn history(rows: &[(Features, i64)]) -> WaitHistory {
         let mut history = WaitHistory::of_all();
         for (at, &(features, wait)) in rows.iter().enumerate() {
             let job = Submission::new(0, 1, 1);
-            history.push(&ArrivedJob { id: JobId(at as u32), job, features }, wait);
+            history.push(&HistoryJob { id: JobId(at as u32), job, features }, wait);
         }
         history
     }
@@ -160,6 +149,17 @@ mod tests {
     /// All features the same number.
     fn flat(value: f64) -> Features {
         [value; FEATURES]
+    }
+
+    /// The distance of two jobs, by its definition.
+    fn between(how: Distance, x: &Features, y: &Features) -> f64 {
+        match how {
+            Distance::Mean => x.iter().zip(y).map(|(&x, &y)| relative(x, y)).sum::<f64>() / FEATURES as f64,
+            Distance::Sum => {
+                let apart: f64 = x.iter().zip(y).map(|(x, y)| (x - y).abs()).sum();
+                quotient(apart, x.iter().sum::<f64>() + y.iter().sum::<f64>())
+            }
+        }
     }
 
     #[test]
@@ -177,16 +177,16 @@ mod tests {
                 let target = draw();
                 for (at, found) in how.to_each(&target, &window).into_iter().enumerate() {
                     let other = rows[500 + at].0;
-                    assert_eq!(found, how.between(&target, &other), "the fast sums equal the definition");
-                    assert_eq!(found, how.between(&other, &target));
+                    assert_eq!(found, between(how, &target, &other), "the fast sums equal the definition");
+                    assert_eq!(found, between(how, &other, &target));
                     assert!((0.0..=1.0).contains(&found));
                 }
-                assert_eq!(how.between(&target, &target), 0.0);
+                assert_eq!(between(how, &target, &target), 0.0);
             }
-            assert_eq!(how.between(&flat(0.0), &flat(0.0)), 0.0);
-            assert_eq!(how.between(&flat(0.0), &flat(7.0)), 1.0);
+            assert_eq!(between(how, &flat(0.0), &flat(0.0)), 0.0);
+            assert_eq!(between(how, &flat(0.0), &flat(7.0)), 1.0);
             // |3 - 1| / (3 + 1) in each.
-            assert_eq!(how.between(&flat(3.0), &flat(1.0)), 0.5);
+            assert_eq!(between(how, &flat(3.0), &flat(1.0)), 0.5);
         }
     }
 
@@ -196,8 +196,8 @@ mod tests {
         let (mut x, mut y) = (flat(0.0), flat(0.0));
         (x[0], x[7], x[18]) = (3.0, 0.0, 1000.0);
         (y[0], y[7], y[18]) = (1.0, 5.0, 3000.0);
-        assert_eq!(Distance::Mean.between(&x, &y), (0.5 + 1.0 + 0.5) / 19.0);
-        assert_eq!(Distance::Sum.between(&x, &y), 2007.0 / 4009.0);
+        assert_eq!(between(Distance::Mean, &x, &y), (0.5 + 1.0 + 0.5) / 19.0);
+        assert_eq!(between(Distance::Sum, &x, &y), 2007.0 / 4009.0);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! When will jobs that wait now start? By simulations of the present queue, corrected by what happened to past jobs.
 
-use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::back_test::BackTest;
-use super::forward::{ForwardSetting, Snapshot};
+use super::forward::{ForwardSetting, QueueSnapshot};
 use super::recalibrate::OpenQueue;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
@@ -13,6 +12,7 @@ use super::simulated_log::{SimulatedJobs, SimulatedLog};
 use crate::engine::EngineError;
 use crate::job::JobId;
 use crate::parallel;
+use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
 /// The number of latest jobs of the log from which some are judged.
@@ -102,7 +102,7 @@ impl LivePlan {
         &self,
         schedule: &SiteSchedule<'_>,
         arrived: usize,
-        (snapshot, wanted): (&Snapshot, &[usize]),
+        (snapshot, wanted): (&QueueSnapshot, &[usize]),
         watch: &dyn Fn(usize, usize),
     ) -> Result<LiveAnswer, EngineError> {
         let starts = known_starts(schedule, arrived, snapshot.now);
@@ -129,7 +129,7 @@ impl LivePlan {
     /// known, and every n-th job of it is simulated.
     fn present(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &QueueSnapshot,
         wanted: &[usize],
         draws: usize,
         (log, known, every): (&SimulatedLog<'_>, usize, usize),

@@ -6,7 +6,7 @@ use super::live::{FEW_ANSWERS, LiveWait};
 use super::live_report::{LiveJob, LiveReport, duration};
 use super::reliability::{FEWEST_DRAWS, Reliability, SHOWN};
 use crate::job::Submission;
-use crate::report::{Table, Width, counted, grouped, write_wrapped};
+use crate::report::{Table, Width, counted, grouped, write_paragraph, write_wrapped};
 use crate::text::{counted_as, printable};
 use crate::time::{Seconds, readable_duration};
 
@@ -24,16 +24,14 @@ impl LiveReport<'_> {
     /// Writes the answer as text. Its first line says how far it can be relied on.
     pub fn write(&self, out: &mut dyn Write, width: Width) -> io::Result<()> {
         write_wrapped(out, "", &printable(&self.answer_line()), width)?;
-        writeln!(out)?;
-        write_wrapped(out, "", &printable(&self.title), width)?;
+        write_paragraph(out, &printable(&self.title), width)?;
         write_wrapped(out, "", &self.present(), width)?;
         match self.asked {
             true => self.write_asked(out, width)?,
             false => self.write_queue(out, width)?,
         }
         for paragraph in self.records().iter().chain([&self.how]) {
-            writeln!(out)?;
-            write_wrapped(out, "", paragraph, width)?;
+            write_paragraph(out, paragraph, width)?;
         }
         Ok(())
     }
@@ -84,9 +82,8 @@ impl LiveReport<'_> {
         let held: Vec<String> =
             self.held().map(|(job, reason)| format!("{} ({})", printable(&job.name), printable(reason))).collect();
         if !held.is_empty() {
-            writeln!(out)?;
             let (count, jobs) = (counted(held.len() as u64, "job"), held.join(", "));
-            write_wrapped(out, "", &format!("{count} held, not waiting for processors: {jobs}"), width)?;
+            write_paragraph(out, &format!("{count} held, not waiting for processors: {jobs}"), width)?;
         }
         Ok(())
     }

@@ -41,14 +41,13 @@ pub use answer::{SimilarJob, WaitAnswer, answer};
 pub use back_test::{BackTest, FEWEST_JUDGED, LEAST_HELD};
 pub use classes::{CLASSES, PerClass, WaitClass, normalized};
 pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, MethodAnswer, PredictedJob, evaluate};
-pub use features::{FEATURE_NAMES, FEATURES, Features, features};
+pub use features::{FEATURES, Features, features};
 pub use figures::{CalibrationBin, HitRate, WaitFigures};
 pub use forward::{
-    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueWaits, RatioHistory, Snapshot, SnapshotJob,
+    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueSnapshot, QueueWaits, RatioHistory, SnapshotJob,
     forward_waits, snapshot_at,
 };
-pub use history::{ArrivedJob, HistoryWindow, WaitHistory};
-pub use ibl::predict as ibl_prediction;
+pub use history::{HistoryJob, HistoryWindow, WaitHistory};
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};
 pub use live::{FEW_ANSWERS, JUDGED_EVERY, JUDGED_JOBS, LiveAnswer, LivePlan, LiveWait};
 pub use live_columns::{LiveRow, live_columns};
@@ -58,11 +57,11 @@ pub use method::WaitMethod;
 pub use predictor::{Learning, WaitPrediction, WaitPredictor};
 pub use qbets::{Qbets, rank};
 pub use quick::{is_quick, quick_starter};
-pub use recalibrate::{OpenQueue, PastAnswers, Simulated};
+pub use recalibrate::{OpenQueue, PastAnswers, SimulatedWait};
 pub use regression::{Regression, RegressionPoint};
 pub use reliability::Reliability;
 pub use sample::{LEVELS, SampledWait, WaitSample};
-pub use schedule::{SiteHandler, SiteOrder, SiteSchedule};
+pub use schedule::{SiteHandler, SiteOrder, SiteSchedule, recorded_starts};
 pub use seen::{QueueAhead, SeenQueues};
 pub use simulated_log::{SimulatedJobs, SimulatedLog};
 pub use state::{SiteJob, SiteState};

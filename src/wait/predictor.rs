@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::classes::{CLASSES, PerClass, WaitClass, normalized};
 use super::features::{Features, OCCUPIED, features};
-use super::history::{ArrivedJob, HistoryWindow, WaitHistory};
+use super::history::{HistoryJob, HistoryWindow, WaitHistory};
 use super::knn::{Distance, Neighbours, neighbours};
 use super::quick::quick_starter;
 use super::schedule::SiteHandler;
@@ -128,7 +128,7 @@ impl PredictionInput<'_> {
 /// site.on_arrival(JobId(1), &Submission::new(10, 64, 3600), 10);
 /// site.on_end(JobId(0), 1800, 1800);
 /// site.on_start(JobId(1), 1800);
-/// let answer = site.predict(&Submission::new(1900, 64, 3600), 1900).unwrap();
+/// let answer = site.predict_behind(&Submission::new(1900, 64, 3600), &[], 1900).unwrap();
 /// // The second job arrived, like this one, at a full machine: it waited 1790 seconds.
 /// assert!(answer.point > 1700.0 && answer.quick);
 /// ```
@@ -140,7 +140,7 @@ pub struct WaitPredictor {
     state: SiteState,
     history: WaitHistory,
     /// The waiting jobs.
-    waiting: Vec<ArrivedJob>,
+    waiting: Vec<HistoryJob>,
     arrivals: usize,
     classifier: Option<Classifier>,
 }
@@ -161,7 +161,7 @@ impl WaitPredictor {
         }
     }
 
-    fn remove_waiting(&mut self, id: JobId) -> Option<ArrivedJob> {
+    fn remove_waiting(&mut self, id: JobId) -> Option<HistoryJob> {
         let at = self.waiting.iter().position(|arrived| arrived.id == id)?;
         Some(self.waiting.swap_remove(at))
     }
@@ -171,12 +171,7 @@ impl WaitPredictor {
         self.classifier = Classifier::train(&self.window(), self.learning.seed, self.threads);
     }
 
-    /// The predicted wait of a job that arrives now; None without a history.
-    pub fn predict(&self, job: &Submission, now: Time) -> Option<WaitPrediction> {
-        self.predict_behind(job, &[], now)
-    }
-
-    /// The same for a job that arrives behind the jobs `ahead`, which have not been passed to
+    /// The predicted wait of a job that arrives now, behind the jobs `ahead`; None without a history. Those have not been passed to
     /// [`SiteHandler::on_arrival`] yet.
     pub fn predict_behind(&self, job: &Submission, ahead: &[(JobId, Submission)], now: Time) -> Option<WaitPrediction> {
         let mut state = Cow::Borrowed(&self.state);
@@ -184,7 +179,7 @@ impl WaitPredictor {
         self.predict_at(job, &state, now).map(|(prediction, _)| prediction)
     }
 
-    /// The same as [`WaitPredictor::predict`], with the similar jobs as indices into [`WaitPredictor::window`].
+    /// The same without jobs ahead, with the similar jobs as indices into [`WaitPredictor::window`].
     pub fn predict_with_neighbours(&self, job: &Submission, now: Time) -> Option<(WaitPrediction, Neighbours)> {
         self.predict_at(job, &self.state, now)
     }
@@ -219,7 +214,7 @@ impl WaitPredictor {
 /// Behind a [`super::SiteOrder`] the events of a simulation come in the order in which waits are predicted.
 impl SiteHandler for WaitPredictor {
     fn on_arrival(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.waiting.push(ArrivedJob { id, job: *job, features: features(job, &self.state, now) });
+        self.waiting.push(HistoryJob { id, job: *job, features: features(job, &self.state, now) });
         self.state.arrive(id, job);
         self.arrivals += 1;
         if self.learning.is_due(self.arrivals) {

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::job::JobId;
     use crate::wait::features::{FEATURES, OCCUPIED};
-    use crate::wait::history::{ArrivedJob, WaitHistory};
+    use crate::wait::history::{HistoryJob, WaitHistory};
 
     /// (processors, estimate, occupied, wait), the oldest first.
     fn predict(rows: &[(u32, i64, u32, i64)], occupied: i64) -> bool {
@@ -81,7 +81,7 @@ mod tests {
         for &(procs, estimate, occupied, wait) in rows {
             let mut features = [0.0; FEATURES];
             features[OCCUPIED] = f64::from(occupied);
-            history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, procs, estimate), features }, wait);
+            history.push(&HistoryJob { id: JobId(0), job: Submission::new(0, procs, estimate), features }, wait);
         }
         // 8 processors for 1000 s on a machine of 100.
         quick_starter(&Submission::new(0, 8, 1000), occupied, 100, &history.window(rows.len(), 5000))

@@ -15,15 +15,15 @@ type Coordinates = [f64; 3];
 
 /// A job with the wait that a simulation gave it when it arrived.
 #[derive(Clone, Copy, Debug)]
-pub struct Simulated {
+pub struct SimulatedWait {
     coordinates: Coordinates,
 }
 
-impl Simulated {
+impl SimulatedWait {
     /// The simulated wait and the estimate are in seconds.
-    pub fn new(simulated: Seconds, estimate: Seconds, procs: u32) -> Simulated {
+    pub fn new(simulated: Seconds, estimate: Seconds, procs: u32) -> SimulatedWait {
         let coordinates = [simulated as f64, estimate as f64, f64::from(procs)].map(libm::log1p);
-        Simulated { coordinates }
+        SimulatedWait { coordinates }
     }
 
     /// The simulated wait.
@@ -35,13 +35,13 @@ impl Simulated {
 /// Jobs that have started, with what a simulation said at their arrival, and what they waited.
 #[derive(Clone, Debug, Default)]
 pub struct PastAnswers {
-    jobs: Vec<Simulated>,
+    jobs: Vec<SimulatedWait>,
     waits: Vec<Seconds>,
 }
 
 impl PastAnswers {
     /// Adds a job that has started. The latest is added last.
-    pub fn push(&mut self, job: Simulated, wait: Seconds) {
+    pub fn push(&mut self, job: SimulatedWait, wait: Seconds) {
         self.jobs.push(job);
         self.waits.push(wait);
     }
@@ -65,13 +65,13 @@ impl PastAnswers {
     pub fn recalibrated(
         &self,
         past: Range<usize>,
-        open: impl Iterator<Item = (Simulated, Seconds)>,
-        job: &Simulated,
+        open: impl Iterator<Item = (SimulatedWait, Seconds)>,
+        job: &SimulatedWait,
         age: Seconds,
     ) -> Option<WaitSample> {
         let (jobs, waits) = (&self.jobs[past.clone()], &self.waits[past]);
         let scales = scales(jobs);
-        let distance = |other: &Simulated| -> f64 {
+        let distance = |other: &SimulatedWait| -> f64 {
             let apart = |at: usize| (other.coordinates[at] - job.coordinates[at]) * scales[at];
             (0..scales.len()).map(|at| apart(at) * apart(at)).sum()
         };
@@ -100,7 +100,7 @@ impl PastAnswers {
 /// The jobs that wait at an instant, as they are compared with past jobs.
 pub struct OpenQueue {
     /// Of each job what a simulation would have said when it arrived, and how long it has waited.
-    jobs: Vec<(Simulated, Seconds)>,
+    jobs: Vec<(SimulatedWait, Seconds)>,
     /// Only every n-th of them counts for the others: as many as of the jobs that have started.
     every: usize,
 }
@@ -112,7 +112,7 @@ impl OpenQueue {
         // One that may start only later arrives then.
         let job = |(job, median): (&Submission, Seconds)| {
             let (age, delay) = ((now - job.submit).max(0), (job.submit - now).max(0));
-            (Simulated::new(age + median - delay, job.estimate, job.procs), age)
+            (SimulatedWait::new(age + median - delay, job.estimate, job.procs), age)
         };
         OpenQueue { jobs: jobs.map(job).collect(), every }
     }
@@ -141,7 +141,7 @@ fn threshold(waits: &[Seconds], age: Seconds) -> Option<Seconds> {
 }
 
 /// One over the standard deviation of each coordinate; 0 where all jobs are equal, but for errors of rounding.
-fn scales(jobs: &[Simulated]) -> Coordinates {
+fn scales(jobs: &[SimulatedWait]) -> Coordinates {
     let count = jobs.len() as f64;
     std::array::from_fn(|at| {
         let mean = jobs.iter().map(|job| job.coordinates[at]).sum::<f64>() / count;
@@ -154,43 +154,43 @@ fn scales(jobs: &[Simulated]) -> Coordinates {
 mod tests {
     use super::*;
 
-    fn answer(past: &PastAnswers, job: Simulated) -> Option<WaitSample> {
+    fn answer(past: &PastAnswers, job: SimulatedWait) -> Option<WaitSample> {
         past.recalibrated(0..past.len(), std::iter::empty(), &job, 0)
     }
 
     #[test]
     fn the_nearest_answer() {
         let mut past = PastAnswers::default();
-        assert!(answer(&past, Simulated::new(0, 1, 1)).is_none());
+        assert!(answer(&past, SimulatedWait::new(0, 1, 1)).is_none());
         // 40 jobs of a kind that waited twice as long as simulated, 40 of another that did not wait.
         for at in 0..40 {
-            past.push(Simulated::new(at, 3600, 4), 2 * at);
-            past.push(Simulated::new(5000 + at, 3600, 4), 0);
+            past.push(SimulatedWait::new(at, 3600, 4), 2 * at);
+            past.push(SimulatedWait::new(5000 + at, 3600, 4), 0);
         }
         let twice = WaitSample::new((0..40).map(|at| 2 * at).collect());
-        assert_eq!(answer(&past, Simulated::new(20, 3600, 4)), Some(twice));
-        assert_eq!(answer(&past, Simulated::new(6000, 3600, 4)), Some(WaitSample::new(vec![0; 40])));
+        assert_eq!(answer(&past, SimulatedWait::new(20, 3600, 4)), Some(twice));
+        assert_eq!(answer(&past, SimulatedWait::new(6000, 3600, 4)), Some(WaitSample::new(vec![0; 40])));
         // Of equally near jobs the latest count.
         let mut same = PastAnswers::default();
-        (0..100).for_each(|wait| same.push(Simulated::new(10, 60, 1), wait));
+        (0..100).for_each(|wait| same.push(SimulatedWait::new(10, 60, 1), wait));
         let latest = Some(WaitSample::new((60..100).collect()));
-        assert_eq!(answer(&same, Simulated::new(99, 60, 1)), latest);
+        assert_eq!(answer(&same, SimulatedWait::new(99, 60, 1)), latest);
         // Of the jobs that still wait those count that are as near: between 0 and 39, not the one at 4,000.
-        let open = [(Simulated::new(10, 3600, 4), 70), (Simulated::new(4000, 3600, 4), 80)];
-        let found = past.recalibrated(0..80, open.into_iter(), &Simulated::new(20, 3600, 4), 0);
+        let open = [(SimulatedWait::new(10, 3600, 4), 70), (SimulatedWait::new(4000, 3600, 4), 80)];
+        let found = past.recalibrated(0..80, open.into_iter(), &SimulatedWait::new(20, 3600, 4), 0);
         let waits = (0..40).map(|at| SampledWait::Ended(2 * at)).chain([SampledWait::Open(70, 70)]);
         assert_eq!(found, Some(WaitSample::with_open(waits.collect())));
         // Fewer than 40 say nothing.
-        assert!(past.recalibrated(0..39, std::iter::empty(), &Simulated::new(20, 3600, 4), 0).is_none());
+        assert!(past.recalibrated(0..39, std::iter::empty(), &SimulatedWait::new(20, 3600, 4), 0).is_none());
         // For a job that has waited 30 s only longer waits count, and what is left of them.
         let mut late = PastAnswers::default();
-        (1..=80).for_each(|wait| late.push(Simulated::new(10, 60, 1), wait));
-        let open = [(Simulated::new(100, 60, 1), 20), (Simulated::new(90, 60, 1), 75)];
-        let found = late.recalibrated(0..80, open.into_iter(), &Simulated::new(10, 60, 1), 30);
+        (1..=80).for_each(|wait| late.push(SimulatedWait::new(10, 60, 1), wait));
+        let open = [(SimulatedWait::new(100, 60, 1), 20), (SimulatedWait::new(90, 60, 1), 75)];
+        let found = late.recalibrated(0..80, open.into_iter(), &SimulatedWait::new(10, 60, 1), 30);
         let waits = (11..=50).map(SampledWait::Ended).chain([SampledWait::Open(45, 60)]);
         assert_eq!(found, Some(WaitSample::with_open(waits.collect())));
         // Only 30 waited for longer than 50 s, 40 for longer than 40 s: 1 to 40 s more. At 50 s it is a quarter more.
-        let found = late.recalibrated(0..80, std::iter::empty(), &Simulated::new(10, 60, 1), 50);
+        let found = late.recalibrated(0..80, std::iter::empty(), &SimulatedWait::new(10, 60, 1), 50);
         let waits = (1..=40).map(|wait| (f64::from(wait) * 1.25).round() as Seconds);
         assert_eq!(found, Some(WaitSample::new(waits.collect())));
     }
@@ -202,10 +202,10 @@ mod tests {
         let mut past = PastAnswers::default();
         for at in 0..100 {
             let (estimate, procs) = if at % 2 == 0 { (1000, 100_000) } else { (2700, 101_000) };
-            past.push(Simulated::new(0, estimate, procs), at % 2);
+            past.push(SimulatedWait::new(0, estimate, procs), at % 2);
         }
         // The estimate is nearer to the even ones by a little, the processors are those of the odd ones.
-        assert_eq!(answer(&past, Simulated::new(0, 1600, 101_000)), Some(WaitSample::new(vec![1; 40])));
-        assert_eq!(answer(&past, Simulated::new(0, 1600, 100_000)), Some(WaitSample::new(vec![0; 40])));
+        assert_eq!(answer(&past, SimulatedWait::new(0, 1600, 101_000)), Some(WaitSample::new(vec![1; 40])));
+        assert_eq!(answer(&past, SimulatedWait::new(0, 1600, 100_000)), Some(WaitSample::new(vec![0; 40])));
     }
 }

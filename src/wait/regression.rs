@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::rng::stream;
-    use crate::wait::history::{ArrivedJob, WaitHistory};
+    use crate::wait::history::{HistoryJob, WaitHistory};
     use crate::wait::knn::Neighbour;
     use rand::RngExt;
 
@@ -167,7 +167,7 @@ mod tests {
             // A feature that never changes, and one that repeats another.
             (features[4], features[5]) = (7.0, features[1]);
             let wait = wait(features[0], features[1]) as i64;
-            history.push(&ArrivedJob { id: JobId(at as u32), job: Submission::new(0, 1, 1), features }, wait);
+            history.push(&HistoryJob { id: JobId(at as u32), job: Submission::new(0, 1, 1), features }, wait);
         }
         history
     }

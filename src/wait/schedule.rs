@@ -90,6 +90,12 @@ impl<'a> SiteSchedule<'a> {
     }
 }
 
+/// When each job of a workload started by its recorded wait. One without a wait started when it was submitted.
+pub fn recorded_starts(workload: &Workload) -> Vec<Time> {
+    let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
+    workload.jobs.iter().map(start).collect()
+}
+
 /// Receives the events of a site.
 pub trait SiteHandler {
     /// A job joins the queue.

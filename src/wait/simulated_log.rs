@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::forward::{ForwardSetting, ForwardWaits, QueueWaits, forward_waits};
-use super::recalibrate::{PastAnswers, Simulated};
+use super::recalibrate::{PastAnswers, SimulatedWait};
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
 use crate::engine::EngineError;
@@ -49,7 +49,7 @@ pub struct SimulatedLog<'a> {
     jobs: SimulatedJobs,
     /// Of each simulated job.
     samples: Vec<WaitSample>,
-    simulated: Vec<Simulated>,
+    simulated: Vec<SimulatedWait>,
     /// All jobs that waited at the moments, in order of time.
     queues: Vec<QueueWaits>,
     /// The number of the start of each simulated job among all starts.
@@ -80,9 +80,9 @@ impl<'a> SimulatedLog<'a> {
             forward_waits(schedule, forward, &jobs, (seed, threads), watch)?;
         let simulated = |(at, sample): (usize, &WaitSample)| {
             let Submission { estimate, procs, .. } = schedule.jobs[jobs.range.start + at * jobs.every].submission;
-            Simulated::new(sample.median(), estimate, procs)
+            SimulatedWait::new(sample.median(), estimate, procs)
         };
-        let simulated: Vec<Simulated> = samples.iter().enumerate().map(simulated).collect();
+        let simulated: Vec<SimulatedWait> = samples.iter().enumerate().map(simulated).collect();
         let (mut past, mut past_jobs, mut counts, mut oldest) = (PastAnswers::default(), Vec::new(), vec![0], vec![0]);
         let mut started = vec![usize::MAX; simulated.len()];
         for (number, &id) in starts.iter().enumerate() {

@@ -42,10 +42,11 @@ pub struct ClassPair {
     second: usize,
 }
 
-/// The result of training on one pair: each support vector, as an index into the jobs, with its weight towards the
-/// first class.
-pub struct TrainedPair {
+/// The classifier of one pair: each support vector with its weight towards the first class.
+#[derive(Clone, Debug)]
+pub struct PairClassifier {
     pair: ClassPair,
+    /// Indices into the jobs of the training set, and in a [`Classifier`] into its vectors.
     weights: Vec<(usize, f64)>,
     rho: f64,
     sigmoid: (f64, f64),
@@ -59,15 +60,6 @@ pub struct Classifier {
     /// The support vectors of all pairs, without duplicates.
     vectors: Vec<Features>,
     pair_classifiers: Vec<PairClassifier>,
-}
-
-#[derive(Clone, Debug)]
-struct PairClassifier {
-    pair: ClassPair,
-    /// Indices into `vectors`, with their weights.
-    weights: Vec<(usize, f64)>,
-    rho: f64,
-    sigmoid: (f64, f64),
 }
 
 impl TrainingSet {
@@ -89,7 +81,7 @@ impl TrainingSet {
     }
 
     /// Trains the classifier of one pair.
-    pub fn train(&self, pair: ClassPair) -> TrainedPair {
+    pub fn train(&self, pair: ClassPair) -> PairClassifier {
         let [first, second] = [pair.first, pair.second].map(|at| self.present[at]);
         let jobs: Vec<usize> =
             (0..self.rows.len()).filter(|&at| self.classes[at] == first || self.classes[at] == second).collect();
@@ -122,11 +114,11 @@ impl TrainingSet {
         let sign = f64::from(model.label[0]);
         let weight = |(at, coefficient): (&usize, &f64)| (jobs[at - 1], sign * coefficient);
         let weights = model.sv_indices.iter().zip(&model.sv_coef[0]).map(weight).collect();
-        TrainedPair { pair, weights, rho: sign * model.rho[0], sigmoid }
+        PairClassifier { pair, weights, rho: sign * model.rho[0], sigmoid }
     }
 
     /// Makes a classifier of the results of all pairs.
-    pub fn finish(self, trained: Vec<TrainedPair>) -> Classifier {
+    pub fn finish(self, mut pair_classifiers: Vec<PairClassifier>) -> Classifier {
         let mut places = vec![None; self.dense.len()];
         let mut vectors = Vec::new();
         let mut place = |job: usize| {
@@ -135,11 +127,8 @@ impl TrainingSet {
                 vectors.len() - 1
             })
         };
-        let pair_classifiers = trained.into_iter().map(|TrainedPair { pair, weights, rho, sigmoid }| {
-            let weights = weights.into_iter().map(|(job, weight)| (place(job), weight)).collect();
-            PairClassifier { pair, weights, rho, sigmoid }
-        });
-        let pair_classifiers = pair_classifiers.collect();
+        let weights = pair_classifiers.iter_mut().flat_map(|trained| &mut trained.weights);
+        weights.for_each(|(job, _)| *job = place(*job));
         Classifier { scale: self.scale, present: self.present, vectors, pair_classifiers }
     }
 }
@@ -207,7 +196,7 @@ mod tests {
     use super::*;
     use crate::job::{JobId, Submission};
     use crate::time::HOUR;
-    use crate::wait::history::{ArrivedJob, WaitHistory};
+    use crate::wait::history::{HistoryJob, WaitHistory};
     use rand::RngExt;
 
     /// Jobs with waits that grow with the length of the queue; a tenth of them have a random wait instead.
@@ -221,7 +210,7 @@ mod tests {
             features[6] = (1000.0f64).powf(class as f64 / 2.0) * rng.random_range(1.0..3.0f64);
             let shown = if rng.random_bool(0.1) { rng.random_range(0..classes) } else { class };
             let wait = [HOUR / 2, 2 * HOUR, 4 * HOUR, 8 * HOUR, 20 * HOUR, 40 * HOUR][shown];
-            history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features }, wait);
+            history.push(&HistoryJob { id: JobId(0), job: Submission::new(0, 1, 1), features }, wait);
         }
         history
     }
@@ -254,7 +243,7 @@ mod tests {
         let history = history(300, 3);
         let window = history.window(300, 300);
         let set = TrainingSet::of(&window, 1).unwrap();
-        let trained: Vec<TrainedPair> = set.pairs().into_iter().map(|pair| set.train(pair)).collect();
+        let trained: Vec<PairClassifier> = set.pairs().into_iter().map(|pair| set.train(pair)).collect();
         let labels: Vec<f64> = set.classes.iter().map(|class| class.number() as f64).collect();
         let problem = SvmProblem { labels, instances: set.rows.clone() };
         let plain = svm_train(&problem, &parameters());
@@ -318,7 +307,7 @@ mod tests {
         assert!(Classifier::train(&one.window(0, 5), 1, 1).is_none());
         // A class with a single job: no fold can have it in both training and test data.
         let mut history = history(40, 2);
-        history.push(&ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features: [9.0; FEATURES] }, 30 * HOUR);
+        history.push(&HistoryJob { id: JobId(0), job: Submission::new(0, 1, 1), features: [9.0; FEATURES] }, 30 * HOUR);
         let classifier = Classifier::train(&history.window(41, 41), 1, 1).unwrap();
         let probabilities = classifier.probabilities(&[9.0; FEATURES]);
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12 && probabilities[5] > 0.0);

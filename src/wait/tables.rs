@@ -11,7 +11,7 @@ use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
 use crate::job::Job;
 use crate::metrics::{Cell, Cells, Column, Main, cells, column_list};
-use crate::report::{Table, Width, counted, grouped, named_rows, percent, write_wrapped};
+use crate::report::{Table, Width, counted, grouped, named_rows, percent, write_paragraph, write_wrapped};
 use crate::text::printable;
 use crate::time::{Seconds, readable_duration};
 
@@ -221,13 +221,11 @@ pub fn write_tables(out: &mut dyn Write, width: Width, evaluation: &Evaluation, 
             "quick starters (less than an hour): {predicted} predicted, {right} of them right ({precision}); {recall} \
              of all {quick} found"
         );
-        writeln!(out)?;
-        write_wrapped(out, "", &quick, width)?;
+        write_paragraph(out, &quick, width)?;
     }
     if let Some(first) = all.first() {
         let heading = format!("{}: jobs by what they waited (lines) and by what was predicted (columns)", first.method);
-        writeln!(out)?;
-        write_wrapped(out, "", &heading, width)?;
+        write_paragraph(out, &heading, width)?;
         let mut table = Table::default();
         table.headings([""].into_iter().chain(WaitClass::all().map(WaitClass::name)));
         for class in WaitClass::all() {
@@ -237,9 +235,8 @@ pub fn write_tables(out: &mut dyn Write, width: Width, evaluation: &Evaluation, 
         table.write(out, width)?;
     }
     for (by, bins) in evaluation.calibrations() {
-        writeln!(out)?;
         let heading = format!("probabilities of ranges by {by}, and how often the job was in the range");
-        write_wrapped(out, "", &heading, width)?;
+        write_paragraph(out, &heading, width)?;
         let mut table = Table::default();
         table.headings(["", "given", "predicted", "observed"]);
         for bin in bins {
@@ -331,8 +328,7 @@ pub fn write_answer(
         "{similar} of the last {known} (distance up to {radius:.2}) waited {point} on average, the nearest counting most; \
          from {shortest} to {longest}, half of them at most {middle}. The nearest:"
     );
-    writeln!(out)?;
-    write_wrapped(out, "", &neighbours, width)?;
+    write_paragraph(out, &neighbours, width)?;
     writeln!(out)?;
     let mut table = Table::default();
     table.headings(["  job", "processors", "estimate", "waited", "distance"]);
@@ -347,13 +343,8 @@ pub fn write_answer(
     }
     table.write(out, width)?;
     let quick = if prediction.quick { "yes" } else { "no" };
-    writeln!(out)?;
-    write_wrapped(
-        out,
-        "",
-        &format!("within the hour, by jobs of about its size and a machine about as full: {quick}"),
-        width,
-    )?;
+    let quick = format!("within the hour, by jobs of about its size and a machine about as full: {quick}");
+    write_paragraph(out, &quick, width)?;
     for (name, point) in &answer.others {
         let point = point.map_or("no answer, too few jobs are known".to_string(), readable_duration);
         let what = if is_bound(name) { "at most " } else { "" };

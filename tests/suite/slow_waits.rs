@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use shadowtime::job::{JobId, Submission};
 use shadowtime::rng::stream;
-use shadowtime::wait::{ArrivedJob, Classifier, Learning, SiteHandler, WaitHistory, WaitPrediction, WaitPredictor};
+use shadowtime::wait::{Classifier, HistoryJob, Learning, SiteHandler, WaitHistory, WaitPrediction, WaitPredictor};
 
 const HOUR: i64 = 3600;
 const CLASSES: usize = 6;
@@ -309,7 +309,7 @@ fn taught(count: usize, classes: usize, sorted: bool) -> (WaitHistory, Vec<(Feat
     }
     let mut history = WaitHistory::of_all();
     for (features, class) in &rows {
-        let arrived = ArrivedJob { id: JobId(0), job: Submission::new(0, 1, 1), features: *features };
+        let arrived = HistoryJob { id: JobId(0), job: Submission::new(0, 1, 1), features: *features };
         history.push(&arrived, MIDPOINTS[*class] as i64);
     }
     (history, rows)
@@ -401,7 +401,7 @@ fn a_wait_predictor_agrees_with_the_definitions() {
         }
         let runtime = rng.random_range(60..9000);
         let job = Submission::new(now, rng.random_range(1..=8), runtime * rng.random_range(1..4));
-        match (fast.predict(&job, now), slow.expected_wait(&job, now)) {
+        match (fast.predict_behind(&job, &[], now), slow.expected_wait(&job, now)) {
             (None, None) => assert_eq!(slow.starts(), 0),
             (Some(prediction), Some(expected)) => {
                 assert!((prediction.expected_wait() - expected).abs() < 1e-6 * (1.0 + expected), "job {id}");

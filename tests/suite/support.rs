@@ -9,7 +9,7 @@ use shadowtime::engine::{EngineOptions, Outcome};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, Submission};
 use shadowtime::schedule::LogFacts;
-use shadowtime::trace::{CleaningReport, ShownNames, WideNumbers, Workload, Zone};
+use shadowtime::trace::{WideNumbers, Workload};
 
 /// A job of user 1: (submit, processors, runtime, estimate).
 pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
@@ -25,20 +25,7 @@ pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -
 /// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
 pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
     let numbered = jobs.iter().zip(0u32..).map(|(job, at)| Job { record: at, number: i64::from(at) + 1, ..*job });
-    Workload {
-        label: "test".into(),
-        procs,
-        jobs: numbered.collect(),
-        unix_start: None,
-        zone: Zone::default(),
-        wide: WideNumbers::default(),
-        names: ShownNames::default(),
-        requests: Default::default(),
-        shapes: None,
-        conditions: Default::default(),
-        feedback: None,
-        cleaning: CleaningReport::default(),
-    }
+    Workload { label: "test".into(), procs, jobs: numbered.collect(), ..Workload::default() }
 }
 
 /// What a scheduler may know of these jobs.

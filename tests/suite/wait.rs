@@ -228,8 +228,8 @@ fn told_step_by_step_it_is_the_same() {
         match happening {
             Happening::Arrival => {
                 if let Some(judged) = whole.jobs.get(asked).filter(|judged| judged.id == id) {
-                    let prediction = site.predict(job, now).unwrap();
-                    assert_eq!(site.predict(job, now), Some(prediction.clone()));
+                    let prediction = site.predict_behind(job, &[], now).unwrap();
+                    assert_eq!(site.predict_behind(job, &[], now), Some(prediction.clone()));
                     assert_eq!(Some(prediction.point), whole.answers[0].1[asked].map(|answer| answer.point));
                     assert_eq!(prediction.probabilities, judged.probabilities);
                     assert_eq!((prediction.quick, prediction.similar), (judged.quick, judged.similar));

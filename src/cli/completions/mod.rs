@@ -26,7 +26,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "completions",
     about: "Print a script with which a shell completes commands, options, names and keys",
     arguments: CompletionsArgs::augment_args,
-    run: |matches, _| execute(&parsed(matches)),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]

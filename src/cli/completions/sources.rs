@@ -7,7 +7,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 
 use super::candidates;
 use crate::cli::help;
-use crate::cli::list::{What, forms};
+use crate::cli::list::{ListedKind, forms};
 use crate::experiment::{OPTIONS, OptionForm};
 use crate::metrics::{COLUMNS, GroupBy};
 use crate::recommend::figures;
@@ -30,7 +30,8 @@ fn with_values(argument: Arg, command: &str) -> Arg {
     if argument.get_value_parser().possible_values().is_some() {
         return argument;
     }
-    let specs = |what: What, is_list: bool| completer(move |typed| candidates::specs(typed, &forms(what), is_list));
+    let specs =
+        |what: ListedKind, is_list: bool| completer(move |typed| candidates::specs(typed, &forms(what), is_list));
     // The commands whose options may be lists.
     let is_list = matches!(command, "sim" | "sweep" | "report" | "fidelity");
     let completer = match argument.get_long().unwrap_or(argument.get_id().as_str()) {
@@ -38,17 +39,17 @@ fn with_values(argument: Arg, command: &str) -> Arg {
             completer(move |typed| match typed.rfind("=@").filter(|at| !typed[*at..].contains([',', '}'])) {
                 // The file of templates.
                 Some(at) => files(typed, at + 2),
-                None => candidates::specs(typed, &forms(What::Predictors), is_list),
+                None => candidates::specs(typed, &forms(ListedKind::Predictors), is_list),
             })
         }
-        "scheduler" => specs(What::Schedulers, is_list),
-        "estimates" => specs(What::Estimates, command == "sweep"),
-        "feedback" => specs(What::Feedback, command == "sweep"),
-        "strategy" => specs(What::Strategies, true),
-        "policy" => specs(What::Policies, true),
-        "method" => specs(What::Methods, true),
+        "scheduler" => specs(ListedKind::Schedulers, is_list),
+        "estimates" => specs(ListedKind::Estimates, command == "sweep"),
+        "feedback" => specs(ListedKind::Feedback, command == "sweep"),
+        "strategy" => specs(ListedKind::Strategies, true),
+        "policy" => specs(ListedKind::Policies, true),
+        "method" => specs(ListedKind::Methods, true),
         "baseline" | "present" => {
-            completer(|typed| candidates::pairs(typed, &forms(What::Schedulers), &forms(What::Predictors)))
+            completer(|typed| candidates::pairs(typed, &forms(ListedKind::Schedulers), &forms(ListedKind::Predictors)))
         }
         // What can be grouped: the columns that say what was run, and swept options.
         "group-by" => completer(|typed| {

@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 pub use summary::{briefly, summary};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::{color, forms, pager, width};
 use crate::report::{Output, OutputError};
 use crate::similar::did_you_mean;
@@ -212,7 +212,7 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
     let topic = TOPICS.iter().find(|topic| names == [topic.name]);
     let is_command = names.iter().try_fold(&command, |command, name| command.find_subcommand(name)).is_some();
     if !is_command && topic.is_none() {
-        return Err(UsageError(unknown(names)).into());
+        return refuse(unknown(names));
     }
     let rendered = || {
         let arguments = ["sim"].into_iter().chain(names.iter().map(String::as_str)).chain(["--help"]);

@@ -19,7 +19,7 @@ pub const COMMAND: CommandForm = CommandForm {
     name: "man",
     about: "Write manual pages for `man`",
     arguments: ManArgs::augment_args,
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -36,17 +36,15 @@ struct ManArgs {
 /// The words at the bottom and the top of every page.
 const MANUAL: &str = "Shadowtime";
 
-fn execute(args: &ManArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &ManArgs) -> anyhow::Result<()> {
     let mut command = super::command();
     command.build();
     let commands = write_commands(&args.folder, &command, None)?;
     for (topic, about) in help::topics() {
         write(&args.folder, "7", &format!("sim-{topic}"), |out| write_topic(out, topic, about))?;
     }
-    if !quiet {
-        let (topics, folder) = (help::topics().count(), args.folder.display());
-        note(format_args!("{commands} pages of commands and {topics} of topics in {folder}"));
-    }
+    let (topics, folder) = (help::topics().count(), args.folder.display());
+    note(format_args!("{commands} pages of commands and {topics} of topics in {folder}"));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::UsageError;
+use super::failure::refuse;
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::options::{self, SettingList};
@@ -40,7 +40,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
         slurm_conf::add(options::with_lists(command), SLURM_CONF)
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -107,21 +107,21 @@ impl Window {
         let (from, to) = (time(self.0)?, time(self.1)?);
         match from < to {
             true => Ok(from..to),
-            false => Err(UsageError("--gantt: the window ends before it begins".to_string()).into()),
+            false => refuse("--gantt: the window ends before it begins"),
         }
     }
 }
 
-fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     // A report shows who gains and who pays, so there is something to compare with.
     let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
-    let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy), quiet)?;
+    let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy))?;
     let inputs = args.log.files();
     let files = args.files.open(&inputs, &args.output.print)?;
-    let given = (args.log.given(), &args.log.source(quiet));
+    let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: true, ..ReadOptions::default() };
-    let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()), quiet)?;
-    log.show_names(args.names, quiet);
+    let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()))?;
+    log.show_names(args.names);
     let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
     let (workload, measure) = (log.workload.clone(), log.settings[0].measure);
     let groupings = by_partition(&workload, &measure);
@@ -150,7 +150,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let reasons = workload.shapes.is_some();
     let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
     let work = Work { folder: args.runs_out.as_deref(), format, threads: args.output.threads(), details };
-    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
     let shown: Vec<PicturedRun> = extras.into_iter().flatten().flatten().collect();
     let (workload, names, runs) = (&*workload, log.names(), log.by_setting(&rows));
     let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
@@ -165,7 +165,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
     let options = log.settings[0].in_row();
     let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
     let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
-    let site = check_site(workload, &present, &log.settings[0], args.output.threads(), quiet);
+    let site = check_site(workload, &present, &log.settings[0], args.output.threads());
     let site = site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
     let report = ComparisonReport {
         facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
@@ -194,5 +194,5 @@ fn execute(args: &ReportArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resu
         ("jobs", Cell::Count(workload.jobs.len() as u64)),
         ("settings", Cell::Count(runs.len() as u64)),
     ];
-    files.write(&report.write(), row, &args.output.print, quiet)
+    files.write(&report.write(), row, &args.output.print)
 }

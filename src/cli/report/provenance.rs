@@ -2,8 +2,8 @@
 
 use clap::ArgMatches;
 
+use crate::cli::is_given;
 use crate::cli::log::LogArgs;
-use crate::cli::options::is_given;
 use crate::machine::print_memory;
 use crate::report::html::Fact;
 use crate::report::{counted, dropped_in_words, reading_in_words};
@@ -65,7 +65,7 @@ fn command(matches: &ArgMatches, log: Option<&str>) -> String {
     words.extend(log.map(quoted));
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
-        if NOT_REPEATED.contains(&id) || matches.try_contains_id(id).is_err() || !is_given(matches, id) {
+        if NOT_REPEATED.contains(&id) || !is_given(matches, id) {
             continue;
         }
         let Some(long) = argument.get_long() else { continue };

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{compute, find, html};
+use super::again::command;
+use super::{compute, find};
 use crate::cli::output_options::OutputOptions;
 use crate::cli::stderr::{self, note, warning};
 use crate::cli::width;
 use crate::report::{Output, OutputError, Width, write_csv, write_wrapped};
 use crate::reproduce::{
-    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, write_figures,
-    write_overview,
+    ArchiveLog, Figure, FoundLog, KeptFigures, STUDIES, Setup, Study, StudyError, acknowledgements, study_page,
+    write_figures, write_overview,
 };
 
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub struct AllArgs {
     output: OutputOptions,
 }
 
-pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &AllArgs) -> anyhow::Result<()> {
     let no_folder = |error| OutputError { name: args.out.display().to_string(), error };
     std::fs::create_dir_all(&args.out).map_err(no_folder)?;
     let mut wanted: Vec<ArchiveLog> = Vec::new();
@@ -39,7 +40,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             wanted.push(*log);
         }
     }
-    let logs = find(&args.logs, &wanted, quiet)?;
+    let logs = find(&args.logs, &wanted)?;
     let (mut done, mut failed): (Vec<(Study, Vec<Figure>)>, Vec<&str>) = (Vec::new(), Vec::new());
     for study in STUDIES {
         let logs: Vec<FoundLog> = logs.iter().filter(|found| study.logs.contains(&found.log)).cloned().collect();
@@ -48,7 +49,7 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
             continue;
         }
         // A damaged or short log spoils its studies, but not the others.
-        let figures = match figures(args, study, &logs, quiet) {
+        let figures = match figures(args, study, &logs) {
             Err(error) if !matches!(error.downcast_ref(), None | Some(StudyError::Kept(_))) => {
                 stderr::error(format_args!("{}: {error:#}", study.name));
                 failed.push(study.name);
@@ -76,18 +77,16 @@ pub fn execute(args: &AllArgs, quiet: bool) -> anyhow::Result<()> {
 }
 
 /// The figures of a study, from the folder if they are there and still valid.
-fn figures(args: &AllArgs, study: Study, logs: &[FoundLog], quiet: bool) -> anyhow::Result<Vec<Figure>> {
+fn figures(args: &AllArgs, study: Study, logs: &[FoundLog]) -> anyhow::Result<Vec<Figure>> {
     let key = KeptFigures::key(&study, logs, args.quick)?;
     let file = args.out.join(format!("{}.json", study.name));
     if let Some(kept) = KeptFigures::read(&file, &key) {
-        if !quiet {
-            note(format_args!("{}: reused from {}", study.name, file.display()));
-        }
+        note(format_args!("{}: reused from {}", study.name, file.display()));
         return Ok(kept.figures);
     }
     let mut setup = Setup::new(&study, logs.to_vec(), args.output.threads(), args.quick);
     setup.folder = Some(args.out.join(format!("{}-runs", study.name)));
-    let kept = KeptFigures { key, figures: compute(&study, &setup, quiet)?.figures };
+    let kept = KeptFigures { key, figures: compute(&study, &setup)?.figures };
     Output::create(&file.to_string_lossy())?.fill(|out| kept.write(out))?;
     Ok(kept.figures)
 }
@@ -100,7 +99,7 @@ fn write_study(folder: &Path, study: Study, logs: &[FoundLog], figures: &[Figure
     })?;
     let cells: Vec<_> = figures.iter().map(|figure| figure.cells(study.name)).collect();
     create(folder, &format!("{}.csv", study.name))?.fill(|out| write_csv(out, &cells, true))?;
-    let page = html::page(study.name, logs, figures);
+    let page = study_page(study.name, command(), logs, figures);
     create(folder, &format!("{}.html", study.name))?.fill(|out| out.write_all(page.as_bytes()))
 }
 

@@ -1,18 +1,21 @@
 //! `sim reproduce`: the tables of a paper, with published and measured figures side by side.
 
+mod again;
 mod all;
-mod html;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
 
-use super::failure::UsageError;
+use again::command;
+
+use super::failure::{UsageError, refuse};
 use super::output_options::OutputOptions;
 use super::places::{OptionFile, given_files, refuse_collisions};
 use super::progress::Progress;
+use super::quiet::is_quiet;
 use super::settings::runs_in_words;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
@@ -21,7 +24,7 @@ use crate::report::{Output, counted, write_csv};
 use crate::reproduce::{
     ArchiveLog, Computed, DOWNEY, Figure, FoundLog, GAUSSIER, HELIOS, KUMAR_META, KUMAR_WAIT, ORDERS, OURS, SMITH,
     STUDY_RUN_COLUMNS, Setup, Study, TALBY, TSAFRIR, acknowledgements, find_logs, kumar_meta_cost, other_logs,
-    write_figures, write_overview,
+    study_page, write_figures, write_overview,
 };
 use crate::runs::PlannedRun;
 use crate::time::readable_duration;
@@ -30,8 +33,11 @@ use crate::time::readable_duration;
 pub const COMMAND: CommandForm = CommandForm {
     name: "reproduce",
     about: "Compute the tables of a paper again, beside what it published",
-    arguments: ReproduceArgs::augment_args,
-    run: |matches, quiet| execute(&parsed(matches), quiet),
+    arguments: |command| {
+        let of_talby = |runs: Arg| runs.default_value(TALBY.replications[0].to_string());
+        ReproduceArgs::augment_args(command).mut_subcommand("talby", |talby| talby.mut_arg("replications", of_talby))
+    },
+    run: |matches| execute(&parsed(matches)),
 };
 
 #[derive(Debug, Args)]
@@ -54,13 +60,8 @@ Missing logs are named, and the tables are computed from the others.")]
     Talby {
         #[command(flatten)]
         common: StudyCommon,
-        /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies
-        /// (submissions moved by up to 30 s). Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = TALBY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
-        replications: u64,
-        /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
+        #[command(flatten)]
+        runs: KeptRuns,
         /// Write a CSV with one line per run: the command that repeats the run alone, and its summary; - for standard
         /// output (the figures then go to standard error)
         #[arg(long, value_name = "FILE")]
@@ -215,10 +216,8 @@ predictions Venus_Sept_lgb.csv and Venus_Sept_ebm.csv, plain or .gz. See `sim he
     Helios {
         #[command(flatten)]
         common: StudyCommon,
-        /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
-        /// moved by up to 30 s). Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = HELIOS.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
-        replications: u64,
+        #[command(flatten)]
+        runs: ShakenRuns,
     },
     /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
@@ -280,78 +279,80 @@ impl StudyOutput {
     }
 }
 
-/// The arguments of a study with a few runs of each setting, which can be kept.
+/// The argument of a study with a few runs of each setting.
 #[derive(Debug, Args)]
-struct KeptRuns {
+struct ShakenRuns {
     /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
     /// moved by up to 30 s). Intervals are over all of them
     #[arg(long, value_name = "N", default_value_t = GAUSSIER.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
     replications: u64,
+}
+
+/// The same of a study whose runs can be kept.
+#[derive(Debug, Args)]
+struct KeptRuns {
+    #[command(flatten)]
+    shaken: ShakenRuns,
     /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-fn execute(args: &ReproduceArgs, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
     match &args.paper {
-        Paper::Talby { common, replications, out, cells_out } => {
-            let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]), quiet)?;
-            (setup.replications, setup.folder) = (*replications, out.clone());
-            talby(&setup, &common.output, cells_out.as_deref(), quiet)
+        Paper::Talby { common, runs, cells_out } => {
+            let mut setup = common.setup(&TALBY, &given_files([("--cells-out", cells_out)]))?;
+            runs.apply(&mut setup);
+            talby(&setup, &common.output, cells_out.as_deref())
         }
-        Paper::Smith { common, replications } => {
-            common.perform(&SMITH, quiet, |setup| setup.replications = *replications)
-        }
-        Paper::Tsafrir { common, replications } => {
-            common.perform(&TSAFRIR, quiet, |setup| setup.replications = *replications)
-        }
+        Paper::Smith { common, replications } => common.perform(&SMITH, |setup| setup.replications = *replications),
+        Paper::Tsafrir { common, replications } => common.perform(&TSAFRIR, |setup| setup.replications = *replications),
         Paper::Downey { logs, output, days, replications } => {
-            if let (Some(logs), false) = (logs, quiet) {
+            if let Some(logs) = logs {
                 note(format_args!("this study uses no logs: {} is ignored", logs.display()));
             }
             let setup = Setup::new(&DOWNEY, Vec::new(), output.threads(), false);
             let setup = Setup { replications: *replications, days: *days, ..setup };
-            perform(&DOWNEY, &setup, output, quiet)
+            perform(&DOWNEY, &setup, output)
         }
-        Paper::KumarWait { common, begin, most, regression_every } => common.perform(&KUMAR_WAIT, quiet, |setup| {
+        Paper::KumarWait { common, begin, most, regression_every } => common.perform(&KUMAR_WAIT, |setup| {
             setup.plan.learning.first = *begin as usize - 1;
             setup.plan.most = *most as usize;
             setup.plan.regression_every = *regression_every as usize;
         }),
         Paper::KumarMeta { common, full, days, replications } => {
-            let setup = common.setup(&KUMAR_META, &[], quiet)?;
+            let setup = common.setup(&KUMAR_META, &[])?;
             let setup = Setup { all_jobs: *full, days: *days, replications: *replications, ..setup };
-            if !quiet {
+            // The number of jobs is known only when all logs are read.
+            if !is_quiet() {
                 note_cost(&setup)?;
             }
-            perform(&KUMAR_META, &setup, &common.output, quiet)
+            perform(&KUMAR_META, &setup, &common.output)
         }
-        Paper::Gaussier { common, runs } => common.perform(&GAUSSIER, quiet, |setup| runs.apply(setup)),
-        Paper::Orders { common, windows } => common.perform(&ORDERS, quiet, |setup| setup.windows = *windows as usize),
-        Paper::Helios { common, replications } => {
-            common.perform(&HELIOS, quiet, |setup| setup.replications = *replications)
-        }
+        Paper::Gaussier { common, runs } => common.perform(&GAUSSIER, |setup| runs.apply(setup)),
+        Paper::Orders { common, windows } => common.perform(&ORDERS, |setup| setup.windows = *windows as usize),
+        Paper::Helios { common, runs } => common.perform(&HELIOS, |setup| setup.replications = runs.replications),
         Paper::Ours { common, runs } => {
             let mut setup = every_log(common)?;
             runs.apply(&mut setup);
-            perform(&OURS, &setup, &common.output, quiet)
+            perform(&OURS, &setup, &common.output)
         }
-        Paper::All(args) => all::execute(args, quiet),
+        Paper::All(args) => all::execute(args),
     }
 }
 
 impl KeptRuns {
     fn apply(&self, setup: &mut Setup) {
-        (setup.replications, setup.folder) = (self.replications, self.out.clone());
+        (setup.replications, setup.folder) = (self.shaken.replications, self.out.clone());
     }
 }
 
 impl StudyCommon {
     /// Finds the logs of a study, and refuses outputs that would overwrite one of them.
-    fn setup(&self, study: &Study, outputs: &[OptionFile], quiet: bool) -> anyhow::Result<Setup> {
-        let logs = find(&self.logs, study.logs, quiet)?;
+    fn setup(&self, study: &Study, outputs: &[OptionFile]) -> anyhow::Result<Setup> {
+        let logs = find(&self.logs, study.logs)?;
         if logs.is_empty() {
-            return Err(UsageError(format!("none of the logs of the study is in {}", self.logs.display())).into());
+            return refuse(format!("none of the logs of the study is in {}", self.logs.display()));
         }
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
         let html = given_files([("--html", &self.output.html)]);
@@ -360,10 +361,10 @@ impl StudyCommon {
     }
 
     /// Computes and prints a study with the options that `set` sets.
-    fn perform(&self, study: &Study, quiet: bool, set: impl FnOnce(&mut Setup)) -> anyhow::Result<()> {
-        let mut setup = self.setup(study, &[], quiet)?;
+    fn perform(&self, study: &Study, set: impl FnOnce(&mut Setup)) -> anyhow::Result<()> {
+        let mut setup = self.setup(study, &[])?;
         set(&mut setup);
-        perform(study, &setup, &self.output, quiet)
+        perform(study, &setup, &self.output)
     }
 }
 
@@ -374,7 +375,7 @@ fn every_log(common: &StudyCommon) -> anyhow::Result<Setup> {
     let (logs, _) = find_logs(folder, OURS.logs).map_err(cannot_read)?;
     let others = other_logs(folder, &logs).map_err(cannot_read)?;
     if logs.is_empty() && others.is_empty() {
-        return Err(UsageError(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display())).into());
+        return refuse(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display()));
     }
     Ok(Setup { others, ..Setup::new(&OURS, logs, common.output.threads(), false) })
 }
@@ -391,14 +392,12 @@ fn note_cost(setup: &Setup) -> anyhow::Result<()> {
 }
 
 /// Computes and prints the study of Talby et al., and writes its runs if that is wanted.
-fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>, quiet: bool) -> anyhow::Result<()> {
+fn talby(setup: &Setup, output: &StudyOutput, cells_out: Option<&str>) -> anyhow::Result<()> {
     let cells_file = cells_out.map(Output::create).transpose()?;
     let html = output.open_html()?;
-    let Computed { figures, runs } = compute(&TALBY, setup, quiet)?;
+    let Computed { figures, runs } = compute(&TALBY, setup)?;
     let (cells, runs) = runs.expect("the runs of the study are those of a sweep");
-    if !quiet {
-        note(runs_in_words(runs.rows.len(), runs.reused, runs.computed));
-    }
+    note(runs_in_words(runs.rows.len(), runs.reused, runs.computed));
     if let Some(out) = cells_file {
         out.fill(|out| write_cells(out, &cells, &runs.rows))?;
     }
@@ -413,36 +412,32 @@ fn write_cells(out: &mut dyn Write, runs: &[PlannedRun], rows: &[RunRow]) -> io:
 }
 
 /// Finds logs in a folder, with a warning for each log that is missing.
-fn find(folder: &Path, wanted: &[ArchiveLog], quiet: bool) -> anyhow::Result<Vec<FoundLog>> {
+fn find(folder: &Path, wanted: &[ArchiveLog]) -> anyhow::Result<Vec<FoundLog>> {
     let failed = |error| UsageError(format!("cannot read the folder {}: {error}", folder.display()));
     let (logs, missing) = find_logs(folder, wanted).map_err(failed)?;
     // Of the GPU clusters most people have none.
     for log in missing.iter().filter(|log| log.is_of_archive()) {
         warning(format_args!("no log {}*.swf in {}: left out", log.prefix, folder.display()));
     }
-    if !quiet {
-        logs.iter().for_each(|found| note(format_args!("{} is {}", found.log.name, found.file.display())));
-    }
+    logs.iter().for_each(|found| note(format_args!("{} is {}", found.log.name, found.file.display())));
     Ok(logs)
 }
 
 /// Computes the figures of a study, with a progress bar and a note of the time taken.
-fn compute(study: &Study, setup: &Setup, quiet: bool) -> anyhow::Result<Computed> {
+fn compute(study: &Study, setup: &Setup) -> anyhow::Result<Computed> {
     let began = Instant::now();
     let computed = {
-        let progress = Progress::counting(study.name, study.unit, Some((study.steps)(setup)), quiet);
+        let progress = Progress::counting(study.name, study.unit, Some((study.steps)(setup)));
         (study.compute)(setup, &|done| progress.set(done))?
     };
-    if !quiet {
-        note(format_args!("{}: done in {}", study.name, readable_duration(began.elapsed().as_secs_f64())));
-    }
+    note(format_args!("{}: done in {}", study.name, readable_duration(began.elapsed().as_secs_f64())));
     Ok(computed)
 }
 
 /// Computes and prints a study.
-fn perform(study: &Study, setup: &Setup, output: &StudyOutput, quiet: bool) -> anyhow::Result<()> {
+fn perform(study: &Study, setup: &Setup, output: &StudyOutput) -> anyhow::Result<()> {
     let html = output.open_html()?;
-    let figures = compute(study, setup, quiet)?.figures;
+    let figures = compute(study, setup)?.figures;
     print(study, setup, &figures, output, html, false)
 }
 
@@ -456,7 +451,7 @@ fn print(
     stdout_taken: bool,
 ) -> anyhow::Result<()> {
     if let Some(out) = html {
-        let page = html::page(study.name, &setup.logs, figures);
+        let page = study_page(study.name, command(), &setup.logs, figures);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     // As with the main command: if a file is standard output, the result goes to standard error.

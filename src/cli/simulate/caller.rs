@@ -5,9 +5,9 @@ use std::io::Write;
 use clap::ArgMatches;
 
 use super::SimulateArgs;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::{UsageError, refuse};
+use crate::cli::is_given;
 use crate::cli::log::read_workload;
-use crate::cli::options;
 use crate::engine::Named;
 use crate::experiment::{EpisodeRun, Episodes, Options, Setting};
 use crate::metrics::{Measure, Portion, RunRow, summarize};
@@ -17,12 +17,12 @@ use crate::schedule::{EndAnswer, Episode, Exec, Introduction, LogFacts};
 use crate::text::printable;
 use crate::trace::{RunFacts, Workload};
 
-pub fn execute(args: &SimulateArgs, matches: &ArgMatches, settings: Vec<Options>, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &SimulateArgs, matches: &ArgMatches, settings: Vec<Options>) -> anyhow::Result<()> {
     let out = args.caller_out(matches, &settings)?;
     let [options] = <[Options; 1]>::try_from(settings).expect("one setting was checked");
     let options = Options { baseline: None, ..options };
     let out = Output::create(out)?;
-    let workload = read_workload(&args.log.source(quiet), &options, quiet)?;
+    let workload = read_workload(&args.log.source(), &options)?;
     // The rows of the episodes that have ended are kept.
     let mut played = Ok(());
     out.fill(|out| {
@@ -41,7 +41,7 @@ impl SimulateArgs {
     fn caller_out(&self, matches: &ArgMatches, settings: &[Options]) -> Result<&str, UsageError> {
         let given: &[(&str, bool)] = &[
             ("several schedulers or predictors", settings.len() > 1),
-            ("--baseline", options::is_given(matches, "baseline")),
+            ("--baseline", is_given(matches, "baseline")),
             ("--replications", self.replications.is_some()),
             ("--by", !self.groups.keys().is_empty() || self.groups.by_out.is_some()),
             ("--reasons", self.reasons),
@@ -53,7 +53,7 @@ impl SimulateArgs {
             ("a log on standard input", self.log.given() == Some("-")),
         ];
         if let Some((what, _)) = given.iter().find(|(_, is_given)| *is_given) {
-            return Err(UsageError(format!("exec:command=- plays one simulation at a time, without {what}")));
+            return refuse(format!("exec:command=- plays one simulation at a time, without {what}"));
         }
         let out = self.out.as_deref().and_then(|out| out.to_str()).filter(|out| !Output::is_stdout(out));
         out.ok_or_else(|| {

@@ -1,6 +1,5 @@
 //! The files that the main command writes in addition to the table.
 
-use crate::sort::sort_by_key;
 use std::io::Write;
 
 use super::groups::GroupPlan;
@@ -12,6 +11,7 @@ use crate::cli::settings::LogUnderSettings;
 use crate::metrics::{JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS, job_columns};
 use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
 use crate::runs::Simulated;
+use crate::sort::sort_by_key;
 
 /// The outputs. None if not requested.
 pub struct DetailFiles {

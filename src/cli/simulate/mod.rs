@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
+use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
@@ -98,9 +99,8 @@ fn step(text: &str) -> Result<Seconds, String> {
 
 /// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
 fn reasons_by_setting(runs: &[SettingRuns], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
-    let name = |runs: &SettingRuns| format!("{}/{}", runs.label().scheduler, runs.label().predictor);
     let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
-    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((name(setting), details.reasons?))).collect();
+    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((setting.name(), details.reasons?))).collect();
     let baseline = runs[0].baseline().zip(details.first().and_then(|details| details.of_baseline));
     all.extend(baseline.map(|(name, reasons)| (name.to_string(), reasons)));
     all
@@ -117,24 +117,24 @@ pub struct RunDetails {
     of_baseline: Option<WaitReasons>,
 }
 
-pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
-    let SettingList { options: mut settings, swept } = options::read_settings(matches, None, quiet)?;
-    let has_default = matches.contains_id(slurm_conf::NAME) || options::is_given(matches, "baseline");
+    let SettingList { options: mut settings, swept } = options::read_settings(matches, None)?;
+    let has_default = matches.contains_id(slurm_conf::NAME) || is_given(matches, "baseline");
     if args.log.given().is_none() && !has_default {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
     if settings.iter().flat_map(Options::programs).any(|program| program.is_caller()) {
-        return caller::execute(&args, matches, settings, quiet);
+        return caller::execute(&args, matches, settings);
     }
     if settings.len() > 1 && args.swf_out.is_some() {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
-        return Err(UsageError(message.to_string()).into());
+        return refuse(message);
     }
     let print = args.groups.printed(args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;
-    let source = args.log.source(quiet);
+    let source = args.log.source();
     let began = Instant::now();
     let how = ReadOptions {
         keep_text: files.swf.is_some(),
@@ -145,8 +145,8 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
     let names_out = files.names.take();
     let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
     let given = (args.log.given(), &source);
-    let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names, quiet)?;
-    log.show_names(args.names, quiet);
+    let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names)?;
+    log.show_names(args.names);
     let (workload, reading) = (log.workload.clone(), began.elapsed());
     if files.series.is_some() {
         let submissions = workload.last_submit() - workload.first_submit();
@@ -177,13 +177,11 @@ pub fn execute(matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
         (row, RunDetails { breakdowns, simulated, reasons, of_baseline })
     };
     let work = Work { folder: args.out.as_deref(), format, threads: args.output.threads(), details };
-    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields, quiet)?;
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
     let details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
-    if !quiet {
-        let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
-        let simulating = (total - reading).as_secs_f64();
-        note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
-    }
+    let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
+    let simulating = (total - reading).as_secs_f64();
+    note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     files.write(&log, &groups, &details)?;
 
     let (options, runs) = (log.settings[0].in_row(), log.by_setting(&rows));

@@ -4,7 +4,6 @@ mod report;
 mod results;
 mod stored;
 
-use crate::sort::sort_by_key;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,7 +13,7 @@ use results::print_results;
 use stored::{merge, missing_cells, print_missing, print_not_done, status};
 
 use super::{CommandForm, parsed};
-use crate::cli::failure::{UsageError, refuse_program};
+use crate::cli::failure::{UsageError, refuse, refuse_program};
 use crate::cli::interrupt;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
@@ -26,8 +25,9 @@ use crate::cli::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, what_draws};
 use crate::metrics::cells;
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
-use crate::runs::{Executor, RunPlan, Shard, Step, Store};
+use crate::runs::{Executor, RunPlan, RunStep, Shard, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
+use crate::sort::sort_by_key;
 use crate::spec::quote;
 use crate::sweep::{
     Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit,
@@ -44,7 +44,7 @@ pub const COMMAND: CommandForm = CommandForm {
         let command = command.mut_subcommand("merge", reporting).mut_subcommand("report", reporting);
         slurm_conf::add(command, SLURM_CONF)
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
 #[derive(Debug, Args)]
@@ -145,15 +145,15 @@ fn with_lists(command: Command) -> Command {
     SweepArgs::augment_args(command)
 }
 
-fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     match &args.command {
-        Some(SweepCommand::Merge(args)) => return merge(&Sweep::open(&args.folder)?, &args.print, quiet),
+        Some(SweepCommand::Merge(args)) => return merge(&Sweep::open(&args.folder)?, &args.print),
         Some(SweepCommand::Status(args)) => return status(&Sweep::open(&args.folder)?, &args.print.or_table()),
-        Some(SweepCommand::Report(args)) => return report::execute(args, quiet),
+        Some(SweepCommand::Report(args)) => return report::execute(args),
         None => {}
     }
     let mut lists = lists(args, matches)?;
-    if let Some(conf) = slurm_conf::read(matches, quiet)? {
+    if let Some(conf) = slurm_conf::read(matches)? {
         complete_schedulers(&mut lists, &conf)?;
     }
     let given = match lists.is_empty() {
@@ -174,7 +174,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
             (None, Some(folder)) => Sweep::open(folder)?.grid,
             (None, None) => Grid::new(&[])?,
         };
-        return dry_run(&grid, &args.output.print, quiet);
+        return dry_run(&grid, &args.output.print);
     };
     let how = match args.is_resuming() {
         _ if args.change_grid => StartMode::ChangeGrid,
@@ -194,7 +194,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
-    slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes(), quiet);
+    slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes());
     if sweep.grid.has_nodes() {
         options::warn_of_pools(sweep.grid.schedulers().iter());
     } else {
@@ -202,7 +202,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
     }
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;
-    if cells.store.damaged > 0 && !quiet {
+    if cells.store.damaged > 0 {
         let lines = counted_as(
             cells.store.damaged as u64,
             "line of finished cells was incomplete: its cell is",
@@ -211,8 +211,8 @@ fn execute(args: &SweepArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Resul
         note(format_args!("{lines} computed again"));
     }
     match &args.slurm {
-        Some(sbatch_options) => submit_to_slurm(&cells, args.shards as usize, sbatch_options, quiet),
-        None => run_here(args, cells, threads, quiet),
+        Some(sbatch_options) => submit_to_slurm(&cells, args.shards as usize, sbatch_options),
+        None => run_here(args, cells, threads),
     }
 }
 
@@ -258,9 +258,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     let mut given: Vec<(usize, GridList)> = Vec::new();
     if let (false, Some(mut places)) = (logs.is_empty(), matches.indices_of("files")) {
         if matches.contains_id("trace") {
-            return Err(
-                UsageError(format!("'{}' and --trace both name logs: give all of them in one way", logs[0])).into()
-            );
+            return refuse(format!("'{}' and --trace both name logs: give all of them in one way", logs[0]));
         }
         let command = COMMAND.whole();
         logs.iter().try_for_each(|log| refuse_unknown_word(log, &command))?;
@@ -310,7 +308,7 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Re
     Ok(())
 }
 
-fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
+fn dry_run(grid: &Grid, print: &PrintOptions) -> anyhow::Result<()> {
     let planned = (0..grid.count()).map(|cell| PlannedCell { number: cell + 1, run: grid.run(cell) });
     let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, &[]));
     Output::stdout().fill(|out| match print.given() {
@@ -329,22 +327,20 @@ fn dry_run(grid: &Grid, print: &PrintOptions, quiet: bool) -> anyhow::Result<()>
             list.finish()
         }
     })?;
-    if !quiet {
-        let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
-        note(format_args!("{}: {}", counted(grid.count() as u64, "cell"), axes.join(" x ")));
-    }
+    let axes: Vec<_> = grid.axes().iter().map(|axis| format!("{} {}", axis.values.len(), axis.name)).collect();
+    note(format_args!("{}: {}", counted(grid.count() as u64, "cell"), axes.join(" x ")));
     Ok(())
 }
 
 /// Runs a sweep, or a shard of it, on this machine.
-fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize, quiet: bool) -> anyhow::Result<()> {
+fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize) -> anyhow::Result<()> {
     let (began, sweep) = (std::time::Instant::now(), cells.sweep);
     let folder = sweep.folder.display();
     interrupt::add_to_message(format!("finished cells are kept in {folder}; the same command with --resume continues"));
     let report = {
-        let progress = Progress::counting("sweeping", "cells", None, quiet);
+        let progress = Progress::counting("sweeping", "cells", None);
         let watch = |step| {
-            if let Step::Run { done, all } = step {
+            if let RunStep::Run { done, all } = step {
                 progress.set_of(done, all);
             }
         };
@@ -353,23 +349,17 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize, quiet: 
         let run = executor.run(Some((&cells.keys, &cells.store)), &|run| (run.row(), ()), &mut |_, _, ()| ());
         run.context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
     };
-    if !quiet {
-        note(format_args!(
-            "{}: {} reused, {} computed{}, {} failed, in {}",
-            counted(report.runs as u64, "cell"),
-            grouped(report.reused as u64),
-            grouped(report.computed as u64),
-            if report.equal > 0 {
-                format!(", {} equal to others", grouped(report.equal as u64))
-            } else {
-                String::new()
-            },
-            grouped(report.failures.len() as u64),
-            readable_duration(began.elapsed().as_secs_f64())
-        ));
-        if sweep.grid.run_kind().has_feedback {
-            note(FEEDBACK_NOTE);
-        }
+    note(format_args!(
+        "{}: {} reused, {} computed{}, {} failed, in {}",
+        counted(report.runs as u64, "cell"),
+        grouped(report.reused as u64),
+        grouped(report.computed as u64),
+        if report.equal > 0 { format!(", {} equal to others", grouped(report.equal as u64)) } else { String::new() },
+        grouped(report.failures.len() as u64),
+        readable_duration(began.elapsed().as_secs_f64())
+    ));
+    if sweep.grid.run_kind().has_feedback {
+        note(FEEDBACK_NOTE);
     }
     print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
@@ -402,7 +392,7 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize, quiet: 
     }
 }
 
-fn submit_to_slurm(cells: &SweepCells<'_>, shards: usize, sbatch_options: &str, quiet: bool) -> anyhow::Result<()> {
+fn submit_to_slurm(cells: &SweepCells<'_>, shards: usize, sbatch_options: &str) -> anyhow::Result<()> {
     let (sweep, progress) = (cells.sweep, cells.progress());
     let mut missing = progress.missing.clone();
     missing.extend(progress.failed.iter().map(|failure| failure.at));
@@ -418,9 +408,7 @@ fn submit_to_slurm(cells: &SweepCells<'_>, shards: usize, sbatch_options: &str, 
     let Submitted { array, tasks, merge } =
         submit(sweep, &missing, shards, &program, &sbatch_options).map_err(anyhow::Error::msg)?;
     Output::stdout().fill(|out| writeln!(out, "array job {array}, tasks {tasks}\nmerge job {merge}"))?;
-    if !quiet {
-        let (cells, folder) = (counted(missing.len() as u64, "cell"), sweep.folder.display());
-        note(format_args!("{cells} submitted; `sim sweep status {folder}` prints how many are done"));
-    }
+    let (cells, folder) = (counted(missing.len() as u64, "cell"), sweep.folder.display());
+    note(format_args!("{cells} submitted; `sim sweep status {folder}` prints how many are done"));
     Ok(())
 }

@@ -36,7 +36,7 @@ pub struct SweepReportArgs {
     print: PrintOptions,
 }
 
-pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
+pub fn execute(args: &SweepReportArgs) -> anyhow::Result<()> {
     let sweep = Sweep::open(&args.folder)?;
     let own = [sweep.folder.join("grid.toml"), sweep.results_file()].map(|file| file.display().to_string());
     let own = own.each_ref().map(|file| ("the sweep", file.as_str()));
@@ -67,7 +67,7 @@ pub fn execute(args: &SweepReportArgs, quiet: bool) -> anyhow::Result<()> {
         groups,
     };
     let row = [("cells", Cell::Count(progress.cells as u64)), ("done", Cell::Count(progress.done as u64))];
-    files.write(&report.write(), row, &args.print, quiet)
+    files.write(&report.write(), row, &args.print)
 }
 
 fn facts(args: &SweepReportArgs, sweep: &Sweep, progress: &SweepProgress) -> Vec<Fact> {

@@ -12,7 +12,7 @@ use crate::files;
 use crate::metrics::columns::SETTING;
 use crate::metrics::{Group, Groups, RunRow};
 use crate::report::{
-    Cell, Output, OutputError, Width, counted, group_cells, write_groups, write_json_list, write_runs, write_wrapped,
+    Cell, Output, OutputError, Width, counted, group_cells, write_groups, write_json_list, write_paragraph, write_runs,
 };
 use crate::sweep::{Axis, FinishedRow, Grid, Pooling, ResultColumn, SweepCells};
 
@@ -25,10 +25,7 @@ pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> any
         let pooled = pooled_in_words(&pooling.axes(&sweep.grid), &names);
         print.print_rows(false, &cells, |out, width| {
             write_groups(out, width, &names, &groups)?;
-            pooled.iter().try_for_each(|pooled| {
-                writeln!(out)?;
-                write_wrapped(out, "", &format!("Note: {pooled}"), width)
-            })
+            pooled.iter().try_for_each(|pooled| write_paragraph(out, &format!("Note: {pooled}"), width))
         })?;
         // A program reads the rows of CSV and JSON, and a person the warning.
         if let Some(pooled) = pooled.filter(|_| print.format() != Format::Table) {

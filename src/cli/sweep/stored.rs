@@ -4,17 +4,19 @@ use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
 use crate::metrics::cells;
 use crate::report::{counted, grouped};
-use crate::runs::{Failure, RunPlan};
+use crate::runs::{FailedRun, RunPlan};
 use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, SweepStatus};
 use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
 
-pub fn merge(sweep: &Sweep, print: &PrintOptions, quiet: bool) -> anyhow::Result<()> {
+pub fn merge(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let all = SweepCells::recorded(sweep)?;
     let file = all.write_results()?.display().to_string();
     let status = SweepStatus { progress: all.progress(), job: None, results: Some(file.clone()) };
     let progress = &status.progress;
-    print.report(&file, quiet || !progress.is_complete(), &cells(STATUS_COLUMNS, &status, &[]), || {
-        note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+    print.report(&file, &cells(STATUS_COLUMNS, &status, &[]), || {
+        if progress.is_complete() {
+            note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
+        }
     })?;
     if progress.is_complete() {
         return Ok(());
@@ -56,7 +58,7 @@ pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
 }
 
 /// Prints cells that are not done, each with the command that runs it alone.
-pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
+pub fn print_not_done(what: &str, grid: &Grid, cells: &[FailedRun]) {
     /// More would be too long to read, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
@@ -68,6 +70,6 @@ pub fn print_not_done(what: &str, grid: &Grid, cells: &[Failure]) {
 }
 
 pub fn print_missing(grid: &Grid, cells: &[usize]) {
-    let missing = cells.iter().map(|&cell| Failure { at: cell, message: "not computed yet".to_string() });
+    let missing = cells.iter().map(|&cell| FailedRun { at: cell, message: "not computed yet".to_string() });
     print_not_done("missing", grid, &missing.collect::<Vec<_>>());
 }

@@ -74,9 +74,9 @@ pub struct WaitArgs {
     #[arg(requires = "question", conflicts_with = "method")]
     pub draws: u32,
     /// Correct the simulated waits by those of past jobs with similar ones. Off where --scheduler is exactly that of the site
-    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = Switch::On, help_heading = "Now")]
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t = OnOff::On, help_heading = "Now")]
     #[arg(requires = "question", conflicts_with = "method")]
-    pub recalibrate: Switch,
+    pub recalibrate: OnOff,
     /// The number of latest starts that predictions are made from
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Evaluation")]
     pub history: u32,
@@ -110,7 +110,7 @@ const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", 
 
 /// Whether something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
+pub enum OnOff {
     On,
     Off,
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::arguments::WaitArgs;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
@@ -28,24 +28,20 @@ pub fn evaluate_all(
     methods: &SpecList<WaitMethod>,
     learning: Learning,
     OutputFiles { files: [jobs_out, confusion_out, calibration_out], stdout_taken }: OutputFiles<3>,
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let jobs = workload.jobs.len();
     let plan = EvaluationPlan {
-        learning: Learning { first: first_predicted(args, jobs, quiet)?, ..learning },
+        learning: Learning { first: first_predicted(args, jobs)?, ..learning },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
         threads: args.output.threads(),
         ..EvaluationPlan::default()
     };
     let began = Instant::now();
-    let evaluation = run(schedule, &methods.items, &plan, quiet)?;
-    if !quiet {
-        let jobs = counted(evaluation.jobs.len() as u64, "job");
-        let (time, times) =
-            (readable_duration(began.elapsed().as_secs_f64()), counted(evaluation.learned as u64, "time"));
-        note(format_args!("{jobs} predicted in {time}, probabilities learned {times}"));
-    }
+    let evaluation = run(schedule, &methods.items, &plan)?;
+    let jobs = counted(evaluation.jobs.len() as u64, "job");
+    let (time, times) = (readable_duration(began.elapsed().as_secs_f64()), counted(evaluation.learned as u64, "time"));
+    note(format_args!("{jobs} predicted in {time}, probabilities learned {times}"));
     let figures = evaluation.figures();
     if let Some(out) = jobs_out {
         let methods = 0..methods.items.len();
@@ -76,31 +72,24 @@ pub fn evaluate_all(
 }
 
 /// The number of jobs before the first one that is predicted.
-fn first_predicted(args: &WaitArgs, jobs: usize, quiet: bool) -> anyhow::Result<usize> {
+fn first_predicted(args: &WaitArgs, jobs: usize) -> anyhow::Result<usize> {
     let first = match args.begin {
         Some(begin) => begin as usize - 1,
         None if jobs > 10_000 => 10_000,
         None => {
-            if !quiet {
-                let (jobs, begin) = (counted(jobs as u64, "job"), grouped(jobs as u64 / 2 + 1));
-                note(format_args!("the log has only {jobs}: predictions begin with job {begin} (see --begin)"));
-            }
+            let (all, begin) = (counted(jobs as u64, "job"), grouped(jobs as u64 / 2 + 1));
+            note(format_args!("the log has only {all}: predictions begin with job {begin} (see --begin)"));
             jobs / 2
         }
     };
     if first >= jobs || first == 0 {
         let jobs = counted(jobs as u64, "job");
-        return Err(UsageError(format!("--begin leaves no job to predict: the log has {jobs}")).into());
+        return refuse(format!("--begin leaves no job to predict: the log has {jobs}"));
     }
     Ok(first)
 }
 
-fn run(
-    schedule: &SiteSchedule<'_>,
-    methods: &[WaitMethod],
-    plan: &EvaluationPlan,
-    quiet: bool,
-) -> anyhow::Result<Evaluation> {
+fn run(schedule: &SiteSchedule<'_>, methods: &[WaitMethod], plan: &EvaluationPlan) -> anyhow::Result<Evaluation> {
     // One phase follows the other. Only one bar can be on the terminal, so each replaces the one before.
     let shown: Mutex<Option<(EvaluationPhase, Progress)>> = Mutex::new(None);
     Ok(evaluate(schedule, methods, plan, &|phase, done, all| {
@@ -112,7 +101,7 @@ fn run(
                 EvaluationPhase::Learning => ("learning", "pairs of classes"),
                 EvaluationPhase::Predicting => ("predicting", "jobs"),
             };
-            *shown = Some((phase, Progress::counting(what, unit, Some(all), quiet)));
+            *shown = Some((phase, Progress::counting(what, unit, Some(all))));
         }
         if let Some((_, bar)) = &*shown {
             bar.set(done);

@@ -1,16 +1,16 @@
 //! The past of a site and its present queue on one clock.
 
-use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
 use super::arguments::{Now, WaitArgs};
-use crate::cli::failure::UsageError;
+use crate::cli::failure::{UsageError, refuse};
 use crate::cli::stderr::warning;
 use crate::job::{Job, Submission};
 use crate::machine::{HostList, Unplaceable};
 use crate::request::{Request, RequestId};
+use crate::sort::sort_by_key;
 use crate::time::{DAY, Seconds, Time, readable_duration};
 use crate::trace::{LogNames, PartitionMap, PresentJob, PresentQueue, PresentStage, Workload};
 
@@ -35,9 +35,7 @@ impl History {
         self.starts.push(job.submit);
         Ok(place)
     }
-}
 
-impl History {
     /// The number of what a job asks for that is not in the log, or why it can never run.
     pub fn request(&mut self, job: &Submission, request: Option<Request>) -> Result<RequestId, Unplaceable> {
         self.workload.add_request(job, request, &self.partition_map)
@@ -104,7 +102,7 @@ pub fn add_to_history(history: &mut History, queue: &[QueuedJob<'_>], clock: &Qu
 pub fn asked_now(job: Submission, submit: Time, workload: &Workload) -> Result<Submission, UsageError> {
     if job.procs > workload.procs {
         let (needed, procs) = (job.procs, workload.procs);
-        return Err(UsageError(format!("procs={needed} is more than the machine has ({procs})")));
+        return refuse(format!("procs={needed} is more than the machine has ({procs})"));
     }
     Ok(Submission { submit, ..job })
 }
@@ -140,7 +138,7 @@ impl QueueClock {
             (Some(Now::Date(unix)), Some(start)) => Some(unix - start),
             (Some(Now::Date(_)), None) => {
                 let message = format!("--now: {} does not say when it begins: give seconds of its time", queue.name);
-                return Err(UsageError(message));
+                return refuse(message);
             }
         };
         let Some(now) = given.or(queue.now) else {
@@ -150,10 +148,10 @@ impl QueueClock {
         let latest = queue.now.unwrap_or(now);
         if now < latest {
             let late = readable_duration(latest.abs_diff(now) as f64);
-            return Err(UsageError(format!("--now is {late} before the last event of {}", queue.name)));
+            return refuse(format!("--now is {late} before the last event of {}", queue.name));
         }
         if latest.abs_diff(now) > LATEST_NOW.unsigned_abs() {
-            return Err(UsageError(format!("--now is more than a year after the last event of {}", queue.name)));
+            return refuse(format!("--now is more than a year after the last event of {}", queue.name));
         }
         let shift = match (queue_start, workload.unix_start) {
             (Some(queue), Some(log)) => queue - log,

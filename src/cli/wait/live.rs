@@ -1,14 +1,13 @@
 //! When will jobs that wait now start? The present queue comes from a file, or from the log itself.
 
-use crate::sort::sort_by_key;
 use std::io::Write;
 use std::sync::Arc;
 
-use super::arguments::{Switch, WaitArgs};
+use super::arguments::{OnOff, WaitArgs};
 use super::codes::Codes;
 use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
 use super::index_of_job;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
@@ -17,17 +16,18 @@ use crate::job::{JobId, Submission};
 use crate::report::{Width, counted};
 use crate::request::RequestId;
 use crate::schedule::Accounts;
+use crate::sort::sort_by_key;
 use crate::text::printable;
 use crate::time::{Seconds, Time, readable_duration};
 use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, Source, read_queue};
 use crate::wait::{
-    ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, RatioHistory, SiteSchedule, Snapshot,
+    ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, QueueSnapshot, RatioHistory, SiteSchedule,
     SnapshotJob, snapshot_at,
 };
 
 /// A question, ready to be answered.
 struct LiveQuestion {
-    snapshot: Snapshot,
+    snapshot: QueueSnapshot,
     jobs: Vec<LiveJob>,
     /// The places of the answered jobs in the snapshot.
     wanted: Vec<usize>,
@@ -91,7 +91,6 @@ pub fn answer_queue(
     mut history: History,
     queue: &PresentQueue,
     (seed, page): (u64, OutputFiles<1>),
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let label = history.workload.label.clone();
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
@@ -100,7 +99,7 @@ pub fn answer_queue(
         && (!codes.has_names() || codes.code("user", Some(user)).is_none())
     {
         let name = printable(&queue.name);
-        return Err(UsageError(format!("--user: neither {name} nor the log has a user '{}'", printable(user))).into());
+        return refuse(format!("--user: neither {name} nor the log has a user '{}'", printable(user)));
     }
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (mut jobs, mut unknown) = (Vec::new(), 0u64);
@@ -118,7 +117,7 @@ pub fn answer_queue(
         };
         jobs.push(QueuedJob { job, submission, request: Ok(RequestId::NONE) });
     }
-    if unknown > 0 && !quiet {
+    if unknown > 0 {
         let jobs = counted(unknown, "job");
         note(format_args!(
             "the users of {jobs} of the queue are not in the log: runtimes are drawn from the jobs of all users"
@@ -136,7 +135,7 @@ pub fn answer_queue(
     let workload = &history.workload;
     let schedule = SiteSchedule::new(workload, &history.starts);
     let ratios = RatioHistory::of(&schedule, clock.now);
-    let mut snapshot = Snapshot {
+    let mut snapshot = QueueSnapshot {
         now: clock.now,
         first_submission: workload.first_submit(),
         unix_start: workload.unix_start,
@@ -194,7 +193,7 @@ pub fn answer_queue(
     let held = held.into_iter().filter(|(job, ..)| is_listed(job));
     listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));
     let unlisted = queue.jobs.iter().filter(|job| is_wanted(job) && !is_listed(job)).count();
-    if unlisted > 0 && asked.is_none() && args.at.is_none() && !quiet {
+    if unlisted > 0 && asked.is_none() && args.at.is_none() {
         let tasks = counted(unlisted as u64, "task");
         note(format_args!(
             "of large arrays only the first and the last task are listed, without {tasks} between them: --at JOB answers for any"
@@ -224,11 +223,10 @@ pub fn answer_queue(
         let found = listed.iter().find(|job| job.name == *name && job.place.is_some()).cloned();
         let Some(found) = found else {
             let held = listed.iter().find(|job| job.name == *name).and_then(|job| job.reason.clone());
-            return Err(UsageError(match held {
+            return refuse(match held {
                 Some(reason) => format!("job {name} does not wait for processors: {reason}"),
                 None => format!("no job {name} waits in {}", printable(&queue.name)),
-            })
-            .into());
+            });
         };
         (one, what) = (true, format!("job {name}, {}", question_in_words(&found.submission)));
         wanted = found.place.map(|place| wanted[place]).into_iter().collect();
@@ -244,7 +242,7 @@ pub fn answer_queue(
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let unix_start = clock.unix_start;
     let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start, doubts };
-    answer(args, &history, &schedule, asked, (seed, page), quiet)
+    answer(args, &history, &schedule, asked, (seed, page))
 }
 
 /// The names of a job that are shown: none without `--names`.
@@ -254,7 +252,7 @@ fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
 }
 
 /// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
-pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bool) -> anyhow::Result<()> {
+pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
     let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (id, name) = match (&args.at, asked) {
@@ -277,7 +275,7 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64, quiet: bo
     let doubts = Vec::new();
     let asked = LiveQuestion { snapshot, jobs, wanted, arrived: id, title, one: true, actual, unix_start, doubts };
     let page = OutputFiles { files: [None], stdout_taken: false };
-    answer(args, &history, &schedule, asked, (seed, page), quiet)
+    answer(args, &history, &schedule, asked, (seed, page))
 }
 
 /// How the queue is simulated.
@@ -291,7 +289,7 @@ fn forward(args: &WaitArgs) -> ForwardSetting {
         setting: Setting { scheduler, ..setting },
         plans: ForwardPlans::Estimate,
         draws: args.draws as usize,
-        recalibrate: args.recalibrate == Switch::On,
+        recalibrate: args.recalibrate == OnOff::On,
     }
 }
 
@@ -301,12 +299,11 @@ fn answer(
     schedule: &SiteSchedule<'_>,
     asked: LiveQuestion,
     (seed, OutputFiles { files: [page], stdout_taken }): (u64, OutputFiles<1>),
-    quiet: bool,
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
     let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start, doubts } = asked;
-    let progress = Progress::counting("simulating", "past jobs", None, quiet);
+    let progress = Progress::counting("simulating", "past jobs", None);
     let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;
     drop(progress);
     let mut report = LiveReport {
@@ -333,7 +330,7 @@ fn answer(
     };
     let draws = counted(answer.draws as u64, "simulation");
     report.how = format!("{draws} of the queue under {}, {method}; seed {seed}", plan.forward.setting.scheduler);
-    if answer.draws < args.draws as usize && !quiet {
+    if answer.draws < args.draws as usize {
         let (queue, times) = (counted(snapshot.len() as u64, "job"), counted(answer.draws as u64, "time"));
         note(format_args!("the queue has {queue}: it is simulated {times}, not {}", args.draws));
     }

@@ -7,27 +7,27 @@ mod history;
 mod live;
 mod question;
 
-use crate::sort::sort_by_key;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::log::read_and_clean;
 use super::notes::{report_cleaning, report_requests};
 use super::options;
 use super::progress::Progress;
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::{CommandForm, parsed};
+use super::{CommandForm, is_given, parsed};
 use crate::experiment::{Options, Section, simulate};
 use crate::job::{Job, JobId, Submission};
 use crate::report::{counted, write_wrapped};
 use crate::schedule;
+use crate::sort::sort_by_key;
 use crate::spec::{SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::{Log, PresentQueue, PresentStage, Workload};
-use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, write_answer};
+use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, recorded_starts, write_answer};
 use arguments::WaitArgs;
 use codes::Codes;
 use evaluation::evaluate_all;
@@ -47,15 +47,15 @@ pub const COMMAND: CommandForm = CommandForm {
             names.help(help).help_heading("Now").requires("queue")
         })
     },
-    run: |matches, quiet| execute(&parsed(matches), matches, quiet),
+    run: |matches| execute(&parsed(matches), matches),
 };
 
-fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result<()> {
+fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let mut args = args.clone();
-    let conf = slurm_conf::read(matches, quiet)?;
+    let conf = slurm_conf::read(matches)?;
     if let Some(conf) = &conf {
-        args.scheduler = match options::is_given(matches, "scheduler") {
+        args.scheduler = match is_given(matches, "scheduler") {
             true => conf.complete(&args.scheduler)?,
             false => conf.scheduler(),
         };
@@ -69,41 +69,40 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
         options::warn_of_pools([&args.scheduler].into_iter());
     }
     if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
-        return Err(UsageError("only one of the log and --queue can be standard input".to_string()).into());
+        return refuse("only one of the log and --queue can be standard input");
     }
     if let (Some(queue), None) = (&args.queue, args.log.given()) {
         let queue = printable(queue);
-        return Err(UsageError(format!(
+        return refuse(format!(
             "--queue needs the log of the site's past jobs, which tells how long jobs wait: sim wait LOG --queue {queue} \
              (`sim help logs` has the command that writes it; if {queue} is SWF with past jobs in it, it can be LOG too)"
-        ))
-        .into());
+        ));
     }
     let page = args.page()?;
     let mut queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
-    let (mut history, mut log) = read_history(args, &options, queue.is_some(), quiet)?;
+    let (mut history, mut log) = read_history(args, &options, queue.is_some())?;
     let learning =
         Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
     let by_methods = matches.value_source("method") == Some(ValueSource::CommandLine);
     let mut is_queue = args.queue.is_some() && args.queue.as_deref() == args.log.given();
     if queue.is_none() && args.ask.is_some() && !by_methods {
-        queue = open_jobs(args, &options, &history, quiet)?;
+        queue = open_jobs(args, &options, &history)?;
         is_queue = queue.is_some();
         if is_queue && !options.setting().is_replay() {
-            (history, log) = read_history(args, &options, true, quiet)?;
+            (history, log) = read_history(args, &options, true)?;
         }
     }
     // The records of a queue in the log are not jobs of the history: nothing is lost.
     if !is_queue {
-        report_cleaning(&log, &history.workload, quiet);
-        report_requests(&log.name, &history.workload, options.reading.unit, quiet);
+        report_cleaning(&log, &history.workload);
+        report_requests(&log.name, &history.workload, options.reading.unit);
     }
     if let Some(queue) = &queue {
-        return live::answer_queue(args, history, queue, (learning.seed, page), quiet);
+        return live::answer_queue(args, history, queue, (learning.seed, page));
     }
     if args.at.is_none() && args.ask.is_none() {
         let schedule = SiteSchedule::new(&history.workload, &history.starts);
-        return evaluate_all(args, &history.workload, &schedule, &methods, learning, outputs, quiet);
+        return evaluate_all(args, &history.workload, &schedule, &methods, learning, outputs);
     }
     // The methods of the paper answer if they are named. Otherwise there is one answer.
     if by_methods {
@@ -111,19 +110,14 @@ fn execute(args: &WaitArgs, matches: &ArgMatches, quiet: bool) -> anyhow::Result
         let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
         return answer_one(args, history, &methods, learning, asked);
     }
-    live::answer_in_log(args, history, learning.seed, quiet)
+    live::answer_in_log(args, history, learning.seed)
 }
 
 /// Jobs of a log that have been open for longer than this are taken for faults of the log.
 const OLDEST_OPEN: Seconds = 30 * DAY;
 
 /// The jobs of an SWF log that have not ended: it was cut while they waited or ran. None if there are none.
-fn open_jobs(
-    args: &WaitArgs,
-    options: &Options,
-    history: &History,
-    quiet: bool,
-) -> anyhow::Result<Option<PresentQueue>> {
+fn open_jobs(args: &WaitArgs, options: &Options, history: &History) -> anyhow::Result<Option<PresentQueue>> {
     let has_open = history.is_swf && history.workload.cleaning.negative_runtime > 0;
     let Some(file) = args.log.given().filter(|file| *file != "-" && has_open) else { return Ok(None) };
     let queue = live::read_present(file, options)?;
@@ -135,42 +129,37 @@ fn open_jobs(
     }
     // Archives have records of jobs whose end is not known. They are no queue.
     if oldest.is_some_and(|(oldest, now)| now - oldest > OLDEST_OPEN) {
-        if !quiet {
-            let jobs = counted((running + waiting) as u64, "job");
-            note(format_args!(
-                "{jobs} of the log did not end, some of them since long ago: they are left out (see --queue)"
-            ));
-        }
+        let jobs = counted((running + waiting) as u64, "job");
+        note(format_args!(
+            "{jobs} of the log did not end, some of them since long ago: they are left out (see --queue)"
+        ));
         return Ok(None);
     }
-    if !quiet {
-        let (waiting, running) = (counted(waiting as u64, "job"), counted(running as u64, "job"));
-        note(format_args!("records with a runtime of -1 are the present queue: {waiting} waiting, {running} running"));
-    }
+    let (waiting, running) = (counted(waiting as u64, "job"), counted(running as u64, "job"));
+    note(format_args!("records with a runtime of -1 are the present queue: {waiting} waiting, {running} running"));
     Ok(Some(queue))
 }
 
 /// The jobs of the log with the start of each: as recorded, or in a simulation of the log. Beside a queue they are as recorded.
 /// Also the log, for the report of what was dropped.
-fn read_history(args: &WaitArgs, options: &Options, has_queue: bool, quiet: bool) -> anyhow::Result<(History, Log)> {
-    let source = args.log.source(quiet);
+fn read_history(args: &WaitArgs, options: &Options, has_queue: bool) -> anyhow::Result<(History, Log)> {
+    let source = args.log.source();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let options = match has_queue {
         true => &Options { scheduler: replay, ..options.clone() },
         false => options,
     };
-    let (workload, mut log) = read_and_clean(&source, options, quiet)?;
+    let (workload, mut log) = read_and_clean(&source, options)?;
     let (mut workload, names) = (options.shape(workload)?, std::mem::take(&mut log.names));
     let is_swf = log.source.format == "swf";
     let partition_map = options.partition_map.clone();
     let setting = options.setting();
     if setting.is_replay() {
         workload = workload.as_recorded();
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
-        let starts = workload.jobs.iter().map(start).collect();
+        let starts = recorded_starts(&workload);
         return Ok((History { workload, starts, names, is_swf, partition_map }, log));
     }
-    let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()), quiet);
+    let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()));
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
     let mut starts: Vec<Time> = record.finished(&workload.jobs).map(|job| job.start()).collect();
     if let Some(arrived) = record.arrived {
@@ -214,7 +203,7 @@ fn answer_one(
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let id = JobId(id as u32);
     let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
-        return Err(UsageError("no job has started before this one: nothing to predict from".to_string()).into());
+        return refuse("no job has started before this one: nothing to predict from");
     };
     let actual = number.map(|_| schedule.wait(id));
     print_answer(args, &answer, &name, &schedule, (number, actual), learning.seed)

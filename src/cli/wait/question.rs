@@ -1,7 +1,7 @@
 //! A job that is asked about: `procs=64,estimate=2h,user=5`.
 
 use super::codes::Codes;
-use crate::cli::failure::UsageError;
+use crate::cli::failure::{UsageError, refuse};
 use crate::job::Submission;
 use crate::request::Request;
 use crate::time::parse_duration;
@@ -37,18 +37,14 @@ impl WaitQuestion {
             (code("user", &self.user)?, code("group", &self.group)?, code("queue", &self.queue)?);
         Ok(Submission { user, group, queue, ..self.job })
     }
-}
 
-impl WaitQuestion {
     /// What the job asks of a machine of nodes.
     ///
     /// # Errors
     /// If it asks for more than processors, and the machine is a pool of these.
     pub fn request(&self, is_on_nodes: bool) -> Result<Option<Request>, UsageError> {
         match (is_on_nodes, &self.asked) {
-            (false, Some(_)) => {
-                Err(UsageError("--ask: what a job asks of nodes has an effect only with --machine".to_string()))
-            }
+            (false, Some(_)) => refuse("--ask: what a job asks of nodes has an effect only with --machine"),
             (false, None) => Ok(None),
             (true, asked) => Ok(Some(Request { cpus: self.job.procs, ..asked.clone().unwrap_or_default() })),
         }

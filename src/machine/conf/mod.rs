@@ -6,8 +6,9 @@ mod nodes;
 mod partitions;
 mod unused;
 
-use crate::sort::sort_by;
 use std::path::Path;
+
+use crate::sort::sort_by;
 
 pub use super::file_line::{ConfError, FileLine};
 pub use lines::{ConfLine, lines_of};

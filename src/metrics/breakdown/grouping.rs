@@ -1,6 +1,5 @@
 //! How jobs are grouped: by width, runtime, user, hour and so on.
 
-use crate::sort::sort_by_key;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -9,6 +8,7 @@ use super::request_classes::RequestClasses;
 use crate::job::Job;
 use crate::metrics::Measure;
 use crate::metrics::fairness::area;
+use crate::sort::sort_by_key;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, date, print_duration};
 use crate::trace::{NameKind, Workload};
 

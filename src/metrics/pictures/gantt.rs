@@ -1,6 +1,5 @@
 //! A window of a schedule: which jobs run when, on which processors or CPUs of nodes.
 
-use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::GanttNotes;
@@ -8,6 +7,7 @@ use super::gantt_nodes::first_rows;
 use crate::engine::{Finished, RunRecord};
 use crate::job::JobId;
 use crate::machine::NodeShare;
+use crate::sort::sort_by_key;
 use crate::time::{HOUR, MINUTE, Seconds, Time};
 use crate::trace::Workload;
 

@@ -1,10 +1,10 @@
 //! The nodes of a Gantt chart.
 
-use crate::sort::sort_by_key;
 use std::ops::Range;
 
 use super::gantt::Gantt;
 use crate::machine::Cluster;
+use crate::sort::sort_by_key;
 use crate::time::Time;
 
 /// The most nodes of a chart.

@@ -1,10 +1,10 @@
 //! Assigns given estimates to jobs, so that each is at least the job's runtime (Tsafrir et al., section 11.2).
 
-use crate::sort::{sort_by, sort_by_key};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::Assignment;
+use crate::sort::{sort_by, sort_by_key};
 use crate::time::Seconds;
 
 /// Assigns as many estimates as runtimes at random, so that every estimate is at least its job's runtime, if possible. The

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::LiveSystem;
 use crate::job::{JobId, Submission};
 use crate::predict::Stage;
-use crate::production::event::{Arrival, Event, What, write_text};
+use crate::production::event::{Arrival, EventKind, JobEvent, write_text};
 use crate::time::Seconds;
 
 impl LiveSystem {
@@ -21,7 +21,7 @@ impl LiveSystem {
 
     /// The answer to an event that has already happened, so that a caller that got no answer can send it again. None if the
     /// event is new.
-    pub(in crate::production) fn repeated(&mut self, event: &Event<'_>) -> Option<&[u8]> {
+    pub(in crate::production) fn repeated(&mut self, event: &JobEvent<'_>) -> Option<&[u8]> {
         self.line.clear();
         event.write(&mut self.line);
         if self.line == self.last.0 {
@@ -31,10 +31,10 @@ impl LiveSystem {
         let (job, stage) = (self.ledger.job(id), self.board.board().stage(id));
         self.other_answer.clear();
         match &event.what {
-            What::Arrival(arrival) if self.known_submission(arrival) == Some(job.submission) => {
+            EventKind::Arrival(arrival) if self.known_submission(arrival) == Some(job.submission) => {
                 write_answer(&mut self.other_answer, [(&*job.name, self.board.board().prediction(id))].into_iter());
             }
-            What::Start if stage == (Stage::Running { start: event.time }) => {
+            EventKind::Start if stage == (Stage::Running { start: event.time }) => {
                 write_answer(&mut self.other_answer, std::iter::empty());
             }
             _ => return None,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::error::Rejection;
-use super::event::{Arrival, Event, What};
+use super::event::{Arrival, EventKind, JobEvent};
 use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
@@ -130,7 +130,7 @@ impl LiveSystem {
     }
 
     /// Handles an event. The answer is then [`LiveSystem::last_answer`].
-    pub(super) fn apply(&mut self, event: &Event<'_>) -> Result<(), Rejection> {
+    pub(super) fn apply(&mut self, event: &JobEvent<'_>) -> Result<(), Rejection> {
         self.check(event).map_err(Rejection::Refused)?;
         if self.is_new() {
             self.begin(event.time);
@@ -159,8 +159,8 @@ impl LiveSystem {
     }
 
     /// Whether the event can happen. Nothing is changed.
-    fn check(&self, event: &Event<'_>) -> Result<(), String> {
-        let Event { time, what, .. } = event;
+    fn check(&self, event: &JobEvent<'_>) -> Result<(), String> {
+        let JobEvent { time, what, .. } = event;
         if *time < self.last_time {
             return Err(format!(
                 "its time is {time}, before that of the last event, {}: send events in the order of their times",
@@ -170,23 +170,23 @@ impl LiveSystem {
         let name = shortened(&event.id);
         let stage = self.ids.get(&*event.id).map(|&id| self.board.board().stage(id));
         match (what, stage) {
-            (What::Arrival(_), None) => Ok(()),
-            (What::Arrival(_), Some(_)) => Err(format!(
+            (EventKind::Arrival(_), None) => Ok(()),
+            (EventKind::Arrival(_), Some(_)) => Err(format!(
                 "job '{name}' is already in the system, with other data: send its termination or cancellation first"
             )),
             (_, None | Some(Stage::Gone)) => Err(format!("job '{name}' is not in the system: send its arrival first")),
-            (What::Start | What::Cancellation, Some(Stage::Waiting)) => Ok(()),
-            (What::Start, Some(Stage::Running { start })) => {
+            (EventKind::Start | EventKind::Cancellation, Some(Stage::Waiting)) => Ok(()),
+            (EventKind::Start, Some(Stage::Running { start })) => {
                 Err(format!("job '{name}' already runs, since {start}: send its termination before another start"))
             }
-            (What::Cancellation, Some(_)) => {
+            (EventKind::Cancellation, Some(_)) => {
                 Err(format!("job '{name}' runs: send a termination, a cancellation is for jobs that wait"))
             }
-            (What::Termination(_) | What::Miss, Some(Stage::Running { .. })) => Ok(()),
-            (What::Termination(_), Some(_)) => {
+            (EventKind::Termination(_) | EventKind::Miss, Some(Stage::Running { .. })) => Ok(()),
+            (EventKind::Termination(_), Some(_)) => {
                 Err(format!("job '{name}' waits: send its start first, or a cancellation if it never ran"))
             }
-            (What::Miss, Some(_)) => Err(format!("job '{name}' waits: only a running job misses its deadline")),
+            (EventKind::Miss, Some(_)) => Err(format!("job '{name}' waits: only a running job misses its deadline")),
         }
     }
 
@@ -194,8 +194,8 @@ impl LiveSystem {
     ///
     /// In the order of the engine, terminations come before the misses of the same instant, and all other events after
     /// them. A miss that was sent is only that of its own job.
-    fn advance(&mut self, event: &Event<'_>) -> Result<(), String> {
-        let is_before_misses = matches!(event.what, What::Termination(_) | What::Miss);
+    fn advance(&mut self, event: &JobEvent<'_>) -> Result<(), String> {
+        let is_before_misses = matches!(event.what, EventKind::Termination(_) | EventKind::Miss);
         self.advance_to(event.time, !is_before_misses)
     }
 
@@ -222,22 +222,22 @@ impl LiveSystem {
     }
 
     /// Handles an event that can happen, at the present instant.
-    fn happen(&mut self, event: &Event<'_>) -> Result<(), String> {
+    fn happen(&mut self, event: &JobEvent<'_>) -> Result<(), String> {
         let time = event.time;
-        if let What::Arrival(arrival) = &event.what {
+        if let EventKind::Arrival(arrival) = &event.what {
             return self.arrive(time, &event.id, arrival);
         }
         let id = self.ids[&*event.id];
         match event.what {
-            What::Arrival(_) => unreachable!("handled above"),
-            What::Start => {
+            EventKind::Arrival(_) => unreachable!("handled above"),
+            EventKind::Start => {
                 self.ledger.add(time, id, LedgerKind::Start);
                 self.board.set_stage(id, Stage::Running { start: time });
                 self.queue_deadline(id);
                 self.predictor.on_start(id, self.board.board_mut());
                 self.absorb()
             }
-            What::Termination(runtime) => {
+            EventKind::Termination(runtime) => {
                 let runtime = runtime.unwrap_or_else(|| self.board.board().elapsed(id).max(1));
                 self.ledger.add(time, id, LedgerKind::Termination);
                 self.leave(id, runtime);
@@ -246,7 +246,7 @@ impl LiveSystem {
                 self.board.forget(id);
                 Ok(())
             }
-            What::Cancellation => {
+            EventKind::Cancellation => {
                 self.ledger.add(time, id, LedgerKind::Other);
                 self.leave(id, 0);
                 self.predictor.on_cancellation(id, self.board.board_mut());
@@ -254,7 +254,7 @@ impl LiveSystem {
                 self.board.forget(id);
                 Ok(())
             }
-            What::Miss => {
+            EventKind::Miss => {
                 self.ledger.add(time, id, LedgerKind::Other);
                 let board = self.board.board();
                 if board.prediction(id) <= board.elapsed(id) {

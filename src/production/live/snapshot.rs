@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::LiveSystem;
 use crate::job::JobId;
 use crate::production::error::Rejection;
-use crate::production::event::Event;
+use crate::production::event::JobEvent;
 use crate::text::shortened;
 use crate::time::{Seconds, Time};
 
@@ -24,7 +24,7 @@ pub struct Snapshot<'a> {
 
 impl LiveSystem {
     /// The events from which the system can be built again: those of the jobs in the system and of the last `keep` ended ones.
-    pub(in crate::production) fn kept(&self, keep: usize) -> impl Iterator<Item = Event<'_>> {
+    pub(in crate::production) fn kept(&self, keep: usize) -> impl Iterator<Item = JobEvent<'_>> {
         self.ledger.kept(keep, &self.names)
     }
 

@@ -93,7 +93,7 @@ fn bars(settings: &[&SettingRuns], column: &'static Column) -> Option<ChartFigur
         mean: first.baseline_figure(column),
     });
     let others = (1..).zip(settings).map(|(series, setting)| Bar {
-        name: format!("{}/{}", setting.label().scheduler, setting.label().predictor),
+        name: setting.name(),
         series,
         runs: setting.rows.len(),
         mean: setting.figure(column),
@@ -114,10 +114,7 @@ fn bars(settings: &[&SettingRuns], column: &'static Column) -> Option<ChartFigur
 fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     let mut table = DataTable::new(1, &comparison.headings);
     for line in &comparison.lines {
-        let cell = |(TableCell { text, .. }, value): &(TableCell, Option<f64>)| match value {
-            Some(value) => DataCell::shown(text, *value),
-            None => DataCell::text(text),
-        };
+        let cell = |(TableCell { text, .. }, value): &(TableCell, Option<f64>)| DataCell::shown(text, *value);
         table.push(line.iter().map(cell));
     }
     html! {
@@ -131,10 +128,7 @@ fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
 
 /// What came out, in few sentences.
 fn result_in_words(settings: &[&SettingRuns]) -> String {
-    let name = |setting: &SettingRuns| {
-        let label = setting.label();
-        outside(&format!("{}/{}", label.scheduler, label.predictor))
-    };
+    let name = |setting: &SettingRuns| outside(&setting.name());
     let wait = |setting: &SettingRuns| setting.figure(&WAIT_MEAN).mean;
     let Some(best) = settings.iter().min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return String::new() };
     let of_several = match settings.len() {

@@ -24,9 +24,9 @@ impl DataCell {
         DataCell { text: text.into(), ..DataCell::default() }
     }
 
-    /// A number as it is shown to people. Tables are sorted by the number.
-    pub fn shown(text: impl Into<String>, value: f64) -> DataCell {
-        DataCell { value: value.is_finite().then_some(value), ..DataCell::text(text) }
+    /// A number as it is shown to people, or a text if there is none. Tables are sorted by the number.
+    pub fn shown(text: impl Into<String>, value: impl Into<Option<f64>>) -> DataCell {
+        DataCell { value: value.into().filter(|value| value.is_finite()), ..DataCell::text(text) }
     }
 
     /// A mean with its interval.

@@ -1,8 +1,9 @@
 //! Reports as one HTML file.
 //!
-//! `comparison`, `sweep`, `study` and `queue` are the kinds of reports. Each makes a `page` of figures and tables. The charts of a
-//! comparison are in `charts`, with a list of all of them; `bars` and `curves` are used by several reports. `frame` draws the axes
-//! around a chart, `axis` finds their ticks, `svg` writes shapes, for pages and for files of their own (`chart_files`).
+//! `comparison` and `sweep` are kinds of reports; those of a study and of a queue are in the rooms of these. Each makes a `page` of
+//! figures and tables. The charts of a comparison are in `charts`, with a list of all of them; `bars` and `curves` are used by
+//! several reports. `frame` draws the axes around a chart, `axis` finds their ticks, `svg` writes shapes, for pages and for files
+//! of their own (`chart_files`).
 
 mod axis;
 mod bars;
@@ -14,8 +15,6 @@ mod data_table;
 mod figure;
 mod frame;
 mod page;
-mod queue;
-mod study;
 mod svg;
 mod sweep;
 mod swept_lines;
@@ -26,9 +25,14 @@ pub use chart_files::{ChartFile, WrittenReport};
 pub use charts::{GanttColors, GanttData, PicturedSetting};
 pub use comparison::ComparisonReport;
 pub use page::Fact;
-pub use queue::QueueReport;
-pub use study::{StudyFigure, StudyReport};
 pub use sweep::SweepReport;
+
+pub(crate) use axis::ChartAxis;
+pub(crate) use data_table::{DataCell, DataTable};
+pub(crate) use figure::{ChartFigure, Mark, figures as figures_markup};
+pub(crate) use frame::{Frame, TALL, WIDTH};
+pub(crate) use page::{Page, PageSection};
+pub(crate) use svg::Ink;
 
 use crate::text::printable;
 
@@ -37,7 +41,7 @@ const MOST_CHARACTERS: usize = 200;
 
 /// A text that may come from outside: control characters and those that change the direction of text are written out, and a
 /// long text is cut. The page escapes it.
-fn outside(text: &str) -> String {
+pub(crate) fn outside(text: &str) -> String {
     let text = printable(text);
     match text.char_indices().nth(MOST_CHARACTERS) {
         None => text.into_owned(),

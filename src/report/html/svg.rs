@@ -184,7 +184,7 @@ pub enum Anchor {
 
 /// A part of a picture: markup that is the same everywhere, or how the shape before it is painted.
 #[derive(Debug)]
-enum Piece {
+enum DrawnPiece {
     Markup(String),
     Paint(Paint),
 }
@@ -192,7 +192,7 @@ enum Piece {
 /// A picture that is being drawn.
 pub struct Drawing {
     size: (u32, u32),
-    pieces: Vec<Piece>,
+    pieces: Vec<DrawnPiece>,
 }
 
 impl Drawing {
@@ -247,7 +247,7 @@ impl Drawing {
         // The point of an SVG text is on the line on which its letters stand.
         let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), Escaped(text));
         self.put(format!("<text x=\"{x}\" y=\"{y}\"{side}"));
-        self.pieces.push(Piece::Paint(Paint::Letters));
+        self.pieces.push(DrawnPiece::Paint(Paint::Letters));
         self.put(format!(">{text}</text>"));
     }
 
@@ -265,14 +265,14 @@ impl Drawing {
 
     fn shape(&mut self, markup: String, paint: Paint) {
         self.put(markup);
-        self.pieces.push(Piece::Paint(paint));
+        self.pieces.push(DrawnPiece::Paint(paint));
         self.put("/>".to_string());
     }
 
     fn put(&mut self, markup: String) {
         match self.pieces.last_mut() {
-            Some(Piece::Markup(before)) => before.push_str(&markup),
-            _ => self.pieces.push(Piece::Markup(markup)),
+            Some(DrawnPiece::Markup(before)) => before.push_str(&markup),
+            _ => self.pieces.push(DrawnPiece::Markup(markup)),
         }
     }
 }
@@ -282,7 +282,7 @@ impl Drawing {
 pub struct SvgPicture {
     size: (u32, u32),
     label: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<DrawnPiece>,
 }
 
 impl SvgPicture {
@@ -322,9 +322,9 @@ impl SvgPicture {
     }
 
     fn shapes(&self, paint: fn(Paint) -> String) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Markup(markup) => markup.clone(),
-            Piece::Paint(with) => paint(*with),
+        let piece = |piece: &DrawnPiece| match piece {
+            DrawnPiece::Markup(markup) => markup.clone(),
+            DrawnPiece::Paint(with) => paint(*with),
         };
         self.pieces.iter().map(piece).collect()
     }

@@ -136,10 +136,7 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
 
 /// A value of an option; tables are sorted by its number.
 fn label(text: &str) -> DataCell {
-    match text.parse::<f64>() {
-        Ok(number) => DataCell::shown(text, number),
-        Err(_) => DataCell::text(text),
-    }
+    DataCell::shown(text, text.parse().ok())
 }
 
 /// The settings of each condition as bars.

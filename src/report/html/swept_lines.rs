@@ -9,6 +9,7 @@ use super::svg::Ink;
 use super::units::{ChartUnit, better_in_words, figure_in_words, upper};
 use crate::metrics::{Better, NumberLine, NumberLines, Shown};
 use crate::sort::sort_by;
+use crate::stats::range;
 use crate::text::grouped;
 
 /// The most lines of a chart. The first colour is that of baselines, which a sweep has not.
@@ -72,12 +73,12 @@ fn line_chart(chart: &NumberLines) -> ChartFigure {
     let lines = drawn_lines(chart);
     let points = || lines.iter().flat_map(|line| &line.points);
     let places = || lines.iter().filter(|line| !line.is_reference).flat_map(|line| &line.points).map(|point| point.x);
-    let (low, high) = range(places());
+    let (low, high) = range_or_one(places());
     let ends = points().flat_map(|point| {
         let half = point.mean.half_width.unwrap_or(0.0);
         [point.mean.mean - half, point.mean.mean + half]
     });
-    let (least, most) = range(ends.filter(|end| end.is_finite()));
+    let (least, most) = range_or_one(ends.filter(|end| end.is_finite()));
     let y_unit = ChartUnit::of(column.shown, most);
     let x_unit = ChartUnit::of(if chart.is_duration { Shown::Duration } else { Shown::AsPrinted }, high);
     let room = ((most - least) * 0.08).max(most.abs() * 0.002);
@@ -150,10 +151,8 @@ fn data(chart: &NumberLines) -> DataTable {
 }
 
 /// The smallest and the largest of some numbers; 0 and 1 if there are none.
-fn range(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
-    let found =
-        numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| (low.min(number), high.max(number)));
-    if found.0.is_finite() { found } else { (0.0, 1.0) }
+fn range_or_one(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
+    Some(range(numbers)).filter(|(low, _)| low.is_finite()).unwrap_or((0.0, 1.0))
 }
 
 #[cfg(test)]

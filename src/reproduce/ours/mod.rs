@@ -13,7 +13,7 @@ use crate::metrics::{RunRow, Summary};
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{
     ATLAS, ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, NASA, RICC, SDSC_BLUE, SDSC_DS, SDSC_PAR_96, SDSC_SP2, THUNDER,
-    grid_cell,
+    pair_cells,
 };
 use crate::reproduce::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::runs::compute_rows;
@@ -76,9 +76,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
     let mut cells = Vec::new();
     for (_, _, file) in &logs {
         for setting in std::iter::once(EASY).chain(CASES.map(|(setting, _)| setting)) {
-            let (scheduler, predictor) = setting.split_once('/').expect("scheduler/predictor");
-            let options = [("scheduler", scheduler), ("predictor", predictor), ("baseline", BASE)];
-            cells.extend((0..setup.replications as u32).map(|number| grid_cell(file, &options, number)));
+            cells.extend(pair_cells(file, setting, &[("baseline", BASE)], setup.replications));
         }
     }
     let rows = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?.rows;
@@ -164,15 +162,11 @@ fn losers(of: &RunsOfLog<'_>) -> Vec<Figure> {
     let lose = |row: &RunRow| row.baseline.as_ref().expect("all runs have a baseline").losers;
     let mut figures = Vec::new();
     for (case, (setting, _)) in CASES.iter().enumerate() {
-        let users = of.values(case + 1, |row| lose(row).users_pct);
-        let area = of.values(case + 1, |row| lose(row).area_pct);
-        figures.push(
-            Figure::mean_of(("users who lose against sjbf/easy++, in percent", &of.name, setting), "", &users)
-                .percent(),
-        );
-        figures.push(
-            Figure::mean_of(("share of these users in the area, in percent", &of.name, setting), "", &area).percent(),
-        );
+        let mut add = |table, values: Vec<f64>| {
+            figures.push(Figure::mean_of((table, &of.name, setting), "", &values).percent());
+        };
+        add("users who lose against sjbf/easy++, in percent", of.values(case + 1, |row| lose(row).users_pct));
+        add("share of these users in the area, in percent", of.values(case + 1, |row| lose(row).area_pct));
     }
     figures
 }

@@ -4,7 +4,9 @@ use super::{BASE, EASY, logs_of};
 use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
 use crate::metrics::{Column, RunRow, SettingRuns};
 use crate::reproduce::figure::Figure;
-use crate::reproduce::logs::{ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, grid_cell};
+use crate::reproduce::logs::{
+    ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, pair_cells,
+};
 use crate::reproduce::study::{Setup, StepDone, StudyError};
 use crate::runs::{PlannedRun, compute_rows};
 
@@ -43,10 +45,9 @@ pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, Stu
     let mut cells: Vec<PlannedRun> = Vec::new();
     for (_, log, file) in &logs {
         for case in CASES {
-            let (scheduler, predictor) = case.split_once('/').expect("scheduler/predictor");
-            let mut options = vec![("scheduler", scheduler), ("predictor", predictor), ("baseline", EASY)];
-            options.extend((*log == Some(CTC)).then_some(("procs", CTC_PROCS)));
-            cells.extend((0..setup.replications as u32).map(|number| grid_cell(file, &options, number)));
+            let options = [("baseline", EASY), ("procs", CTC_PROCS)];
+            let options = if *log == Some(CTC) { &options[..] } else { &options[..1] };
+            cells.extend(pair_cells(file, case, options, setup.replications));
         }
     }
     let rows = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?.rows;

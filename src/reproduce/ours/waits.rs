@@ -2,14 +2,13 @@
 //! the truth than similar jobs alone, and its bounds hold as often as they say.
 
 use crate::experiment::{Setting, simulate};
-use crate::job::Job;
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, HPC2N, KTH, SDSC_BLUE, SDSC_SP2};
 use crate::reproduce::study::{Setup, StudyError};
 use crate::sort::sort_by;
 use crate::time::{MINUTE, Time};
 use crate::trace::Workload;
-use crate::wait::{EvaluationPlan, SiteSchedule, WaitFigures, WaitMethod, evaluate};
+use crate::wait::{EvaluationPlan, SiteSchedule, WaitFigures, WaitMethod, evaluate, recorded_starts};
 
 const KNN: &str = "knn";
 const DRAWN: &str = "simulate:draws=30";
@@ -69,9 +68,7 @@ pub fn figures(setup: &Setup, progress: &dyn Fn(usize)) -> Result<Vec<Figure>, S
         let [first, _] = evaluated(&workload, &starts, [KNN, DRAWN], most.min(OF_PROTOTYPE), setup.threads)?;
         figures.extend(compared(found, "waits under EASY", &first, prototype.easy));
         progress(2 * at + 1);
-        let start = |job: &Job| job.submission.submit + job.recorded_wait.get().unwrap_or(0);
-        let starts: Vec<Time> = workload.jobs.iter().map(start).collect();
-        let [first, all] = evaluated(&workload, &starts, [KNN, RECALIBRATED], most, setup.threads)?;
+        let [first, all] = evaluated(&workload, &recorded_starts(&workload), [KNN, RECALIBRATED], most, setup.threads)?;
         figures.extend(compared(found, "the log's own waits", &first, prototype.own));
         figures
             .push(covered(found, "the log's own waits, 5,000 jobs", &first[1], prototype.covered).because(ITS_RULES));

@@ -23,9 +23,9 @@ static METRICS: [(&Column, &str); 4] = [
 
 /// A row of a table: its name, and in what it reads the paper in another way. Empty readings do not count.
 #[derive(Clone, Copy)]
-struct Row<'a>(&'a str, &'a [&'a str]);
+struct PublishedRow<'a>(&'a str, &'a [&'a str]);
 
-impl Row<'_> {
+impl PublishedRow<'_> {
     fn name(self) -> String {
         let readings = self.1.iter().filter(|reading| !reading.is_empty());
         std::iter::once(&self.0).chain(readings).copied().collect::<Vec<_>>().join(", ")
@@ -60,13 +60,13 @@ pub struct TalbyRuns<'a> {
 
 /// One replication on all logs.
 #[derive(Clone, Copy)]
-struct Replication<'a> {
+struct ReplicationRows<'a> {
     study: &'a TalbyRuns<'a>,
     /// Of each log in turn, one row per case.
     rows: &'a [RunRow],
 }
 
-impl Replication<'_> {
+impl ReplicationRows<'_> {
     /// A metric of a run, rounded as it is printed, so that a reader who repeats the run alone computes the same figures.
     /// NaN if it is not defined.
     fn value(self, log: usize, case: &str, metric: &Column) -> f64 {
@@ -113,9 +113,9 @@ fn pairs(of: impl Fn(&str) -> Vec<(String, String)>) -> Vec<(String, String)> {
 
 impl TalbyRuns<'_> {
     /// A number of each replication, beside the published one.
-    fn figure(&self, at: At<'_>, published: &str, number: impl Fn(Replication<'_>) -> f64) -> Figure {
+    fn figure(&self, at: At<'_>, published: &str, number: impl Fn(ReplicationRows<'_>) -> f64) -> Figure {
         let replications = self.rows.chunks(self.logs.len() * self.cases.len());
-        let values: Vec<f64> = replications.map(|rows| number(Replication { study: self, rows })).collect();
+        let values: Vec<f64> = replications.map(|rows| number(ReplicationRows { study: self, rows })).collect();
         Figure::first_of(at, published, &values)
     }
 
@@ -123,22 +123,29 @@ impl TalbyRuns<'_> {
         let mut figures = Vec::new();
         // Adds a row of four figures. `reasons` explain why figures differ from the published ones.
         let mut add_row =
-            |table: &str, row: Row<'_>, case: &str, base: &str, published: [&str; 4], reasons: [&str; 4]| {
+            |table: &str, row: PublishedRow<'_>, case: &str, base: &str, published: [&str; 4], reasons: [&str; 4]| {
                 for (((metric, column), published), reason) in METRICS.iter().zip(published).zip(reasons) {
-                    let number = |replication: Replication<'_>| replication.mean_gain(case, base, metric);
+                    let number = |replication: ReplicationRows<'_>| replication.mean_gain(case, base, metric);
                     let figure = self.figure((table, &row.name(), column), published, number);
                     figures.push(figure.percent().because(reason).reading(row.is_other_reading()));
                 }
             };
         let none = [""; 4];
         let table = "Table 2, improvement over EASY in percent";
-        add_row(table, Row("Perfect", &[]), "sjbf/perfect", EASY, ["22", "47", "100", "176"], none);
-        add_row(table, Row("Estimate", &[]), "sjbf/estimate", EASY, ["11", "22", "0", "0"], none);
+        add_row(table, PublishedRow("Perfect", &[]), "sjbf/perfect", EASY, ["22", "47", "100", "176"], none);
+        add_row(table, PublishedRow("Estimate", &[]), "sjbf/estimate", EASY, ["11", "22", "0", "0"], none);
         let ruh = ["18", "32", "40", "69"];
-        add_row(table, Row("RUH without propagation", &[]), RUH, EASY, ruh, none);
-        add_row(table, Row("RUH without propagation", &["order=arrival"]), RUH_BY_ARRIVAL, EASY, ruh, none);
-        add_row(table, Row("RUH without propagation", &["cap=on"]), RUH_CAPPED, EASY, ruh, none);
-        add_row(table, Row("RUH with propagation", &[]), RUH_PROPAGATION, EASY, ["17", "32", "41", "71"], none);
+        add_row(table, PublishedRow("RUH without propagation", &[]), RUH, EASY, ruh, none);
+        add_row(table, PublishedRow("RUH without propagation", &["order=arrival"]), RUH_BY_ARRIVAL, EASY, ruh, none);
+        add_row(table, PublishedRow("RUH without propagation", &["cap=on"]), RUH_CAPPED, EASY, ruh, none);
+        add_row(
+            table,
+            PublishedRow("RUH with propagation", &[]),
+            RUH_PROPAGATION,
+            EASY,
+            ["17", "32", "41", "71"],
+            none,
+        );
 
         // The paper compares with "the best RUH configuration" and does not say which that is.
         let bases = [(RUH, ""), (RUH_PROPAGATION, "over RUH with propagation"), (RUH_CAPPED, "over RUH with cap=on")];
@@ -149,42 +156,48 @@ impl TalbyRuns<'_> {
             for (propagate, how) in [("on", ""), ("ends", "propagate=ends")] {
                 let unlimited = |criteria| sbh(criteria, "dfs", "all", propagate);
                 let (first, second) = (unlimited("PE/P/E/*"), unlimited("E/P/X"));
-                add_row(table, Row("[PE,P,E,*]", &[how, over]), &first, base, ["5", "4", "5", "2"], reasons);
-                add_row(table, Row("[E,P,X]", &[how, over]), &second, base, ["4", "8", "9", "3"], reasons);
+                add_row(table, PublishedRow("[PE,P,E,*]", &[how, over]), &first, base, ["5", "4", "5", "2"], reasons);
+                add_row(table, PublishedRow("[E,P,X]", &[how, over]), &second, base, ["4", "8", "9", "3"], reasons);
             }
         }
         for (base, over) in bases {
             let table = "Table 5, improvement over RUH in percent";
             let balanced = ["-5", "-4", "-13", "1"];
-            add_row(table, Row("Balanced", &[over]), BALANCED, base, balanced, none);
-            add_row(table, Row("Balanced", &["limit of 50 h", over]), BALANCED_50H, base, balanced, none);
-            add_row(table, Row("Unbalanced", &[over]), UNBALANCED, base, ["-8", "-11", "N/A", "1"], none);
+            add_row(table, PublishedRow("Balanced", &[over]), BALANCED, base, balanced, none);
+            add_row(table, PublishedRow("Balanced", &["limit of 50 h", over]), BALANCED_50H, base, balanced, none);
+            add_row(table, PublishedRow("Unbalanced", &[over]), UNBALANCED, base, ["-8", "-11", "N/A", "1"], none);
         }
         let table = "Table 6, improvement over EASY in percent";
-        add_row(table, Row("Constant 1 second", &[]), CONSTANT, EASY, ["16", "13", "41", "37"], none);
+        add_row(table, PublishedRow("Constant 1 second", &[]), CONSTANT, EASY, ["16", "13", "41", "37"], none);
         figures
     }
 
     pub fn claims(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
-        type ReplicationNumber<'a> = &'a dyn Fn(Replication<'_>) -> f64;
-        let mut add =
-            |row: Row<'_>, column: &str, published: &str, is_gain: bool, note: &str, number: ReplicationNumber<'_>| {
-                let figure = self.figure((TEXT, &row.name(), column), published, number).percent();
-                let figure = if is_gain { figure.judged_as_gain() } else { figure.judged() };
-                figures.push(figure.noted(note).reading(row.is_other_reading()));
-            };
+        type ReplicationNumber<'a> = &'a dyn Fn(ReplicationRows<'_>) -> f64;
+        let mut add = |row: PublishedRow<'_>,
+                       column: &str,
+                       published: &str,
+                       is_gain: bool,
+                       note: &str,
+                       number: ReplicationNumber<'_>| {
+            let figure = self.figure((TEXT, &row.name(), column), published, number).percent();
+            let figure = if is_gain { figure.judged_as_gain() } else { figure.judged() };
+            figures.push(figure.noted(note).reading(row.is_other_reading()));
+        };
         // The published numbers are gains, other figures and bounds.
         let (gain, plain) = (true, false);
         let unlimited = |criteria| sbh(criteria, "dfs", "all", "on");
         let best = unlimited("PE/P/E/*");
         let more_accurate = unlimited("E/P/X");
-        add(Row("SBH [PE,P,E,*] over EASY", &[]), "wait time", "24", gain, "", &|r| {
+        add(PublishedRow("SBH [PE,P,E,*] over EASY", &[]), "wait time", "24", gain, "", &|r| {
             r.mean_gain(&best, EASY, &WAIT_MEAN)
         });
         for (case, name) in [(&best, "[PE,P,E,*]"), (&more_accurate, "[E,P,X]")] {
             let row = format!("SBH {name} over EASY");
-            add(Row(&row, &[]), "absolute inaccuracy", "47-53", gain, "", &|r| r.mean_gain(case, EASY, &AI_MEAN));
+            add(PublishedRow(&row, &[]), "absolute inaccuracy", "47-53", gain, "", &|r| {
+                r.mean_gain(case, EASY, &AI_MEAN)
+            });
         }
 
         // The searches differ only for lists of more than one criterion, and most without a limit on sessions.
@@ -200,11 +213,15 @@ impl TalbyRuns<'_> {
         );
         for (metric, column) in METRICS {
             let row = format!("DFS better than BFS by {column}");
-            add(Row(&row, &[]), "share of cases", ">90", plain, &cases, &|r| share_above_zero(&r.gains(&dfs, metric)));
+            add(PublishedRow(&row, &[]), "share of cases", ">90", plain, &cases, &|r| {
+                share_above_zero(&r.gains(&dfs, metric))
+            });
         }
-        add(Row("DFS over BFS", &[]), "wait time", "5", gain, &cases, &|r| mean(r.gains(&dfs, &WAIT_MEAN)));
-        add(Row("DFS over BFS", &[]), "absolute inaccuracy", "17", gain, &cases, &|r| mean(r.gains(&dfs, &AI_MEAN)));
-        let row = Row("DFS over BFS", &["[PE,P,E,*] and [E,P,X] alone"]);
+        add(PublishedRow("DFS over BFS", &[]), "wait time", "5", gain, &cases, &|r| mean(r.gains(&dfs, &WAIT_MEAN)));
+        add(PublishedRow("DFS over BFS", &[]), "absolute inaccuracy", "17", gain, &cases, &|r| {
+            mean(r.gains(&dfs, &AI_MEAN))
+        });
+        let row = PublishedRow("DFS over BFS", &["[PE,P,E,*] and [E,P,X] alone"]);
         add(row, "absolute inaccuracy", "17", gain, "", &|r| mean(r.gains(&best_two, &AI_MEAN)));
 
         for (propagate, reading) in [("on", ""), ("ends", "propagate=ends")] {
@@ -217,13 +234,13 @@ impl TalbyRuns<'_> {
                 pairs
             });
             let readings = [reading];
-            add(Row("propagation better", &readings), "share of cases", "75", plain, "by wait time", &|r| {
+            add(PublishedRow("propagation better", &readings), "share of cases", "75", plain, "by wait time", &|r| {
                 share_above_zero(&r.gains(&propagation, &WAIT_MEAN))
             });
-            add(Row("propagation", &readings), "wait time", "10", gain, "", &|r| {
+            add(PublishedRow("propagation", &readings), "wait time", "10", gain, "", &|r| {
                 mean(r.gains(&propagation, &WAIT_MEAN))
             });
-            add(Row("propagation", &readings), "absolute inaccuracy", "6", gain, "", &|r| {
+            add(PublishedRow("propagation", &readings), "absolute inaccuracy", "6", gain, "", &|r| {
                 mean(r.gains(&propagation, &AI_MEAN))
             });
         }
@@ -236,25 +253,25 @@ impl TalbyRuns<'_> {
             });
             let row = format!("DFS at most {limit} sessions back");
             let published = if limit == "30" { "-3 - -2" } else { "<0" };
-            add(Row(&row, &[]), "wait time", published, plain, "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
+            add(PublishedRow(&row, &[]), "wait time", published, plain, "", &|r| mean(r.gains(&limited, &WAIT_MEAN)));
         }
         for criteria in [ANY, "PEX/*"] {
             let case = unlimited(criteria);
             let row = format!("[{}] over RUH", criteria.replace('/', ","));
-            add(Row(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, RUH, &WAIT_MEAN));
+            add(PublishedRow(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, RUH, &WAIT_MEAN));
         }
         for think in ["5m", "1h", "4h"] {
             let case = format!("sjbf/sbh:think={think}");
             let row = format!("think time of {think} over 20m");
             let note = "the paper claims no consistent effect";
-            add(Row(&row, &[]), "wait time", "", plain, note, &|r| r.mean_gain(&case, &best, &WAIT_MEAN));
+            add(PublishedRow(&row, &[]), "wait time", "", plain, note, &|r| r.mean_gain(&case, &best, &WAIT_MEAN));
         }
         for seconds in ["60", "600", "3600"] {
             let case = format!("sjbf/constant:seconds={seconds}");
             let row = format!("constant of {seconds} s over 1 s");
-            add(Row(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, CONSTANT, &WAIT_MEAN));
+            add(PublishedRow(&row, &[]), "wait time", "<0", plain, "", &|r| r.mean_gain(&case, CONSTANT, &WAIT_MEAN));
         }
-        add(Row("constant of 1 s over EASY", &[]), "jobs backfilled", "22", gain, "", &|r| {
+        add(PublishedRow("constant of 1 s over EASY", &[]), "jobs backfilled", "22", gain, "", &|r| {
             r.mean_gain(CONSTANT, EASY, &BACKFILLED)
         });
         figures
@@ -263,8 +280,9 @@ impl TalbyRuns<'_> {
     /// On how many logs unbalanced growth waits less than balanced growth.
     pub fn better_unbalanced(&self) -> Figure {
         let logs = self.logs.len();
-        let better =
-            |r: Replication<'_>| (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, &WAIT_MEAN) > 0.0).count();
+        let better = |r: ReplicationRows<'_>| {
+            (0..logs).filter(|&log| r.gain(log, UNBALANCED, BALANCED, &WAIT_MEAN) > 0.0).count()
+        };
         let place = ("text, logs", "unbalanced better than balanced", "logs");
         let note = if logs < 4 { format!("of {logs} logs at hand; the paper has four") } else { String::new() };
         self.figure(place, "3", |r| better(r) as f64).noted(&note)

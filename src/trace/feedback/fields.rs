@@ -1,10 +1,10 @@
 //! Links that the log itself has: the preceding job and the think time of each job, fields 17 and 18 of SWF.
 
-use crate::sort::sort_by_key;
 use rustc_hash::FxHashMap;
 
 use super::{FeedbackModel, LogFeedback, groups_of_pairs};
 use crate::job::Job;
+use crate::sort::sort_by_key;
 use crate::time::{FOREVER, Seconds};
 use crate::trace::error::TraceError;
 use crate::trace::record::Fields;

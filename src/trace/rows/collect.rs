@@ -1,6 +1,5 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
-use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use super::JobInRow;
 use super::names::NamesRead;
 use super::reading::SubmitTime;
 use super::values::Bad;
+use crate::sort::sort_by_key;
 use crate::text::shortened;
 use crate::time::HOUR;
 use crate::trace::conditions::ConditionsRead;

@@ -5,7 +5,7 @@ mod draws;
 mod snapshot;
 
 pub use draws::{PastRatios, RatioHistory};
-pub use snapshot::{Snapshot, SnapshotJob};
+pub use snapshot::{QueueSnapshot, SnapshotJob};
 
 use std::sync::Arc;
 
@@ -84,9 +84,9 @@ pub fn forward_waits(
 ) -> Result<ForwardWaits, EngineError> {
     let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
     let (mut samples, mut queues) = (Vec::with_capacity(wanted.count()), Vec::new());
-    let (mut snapshots, mut held): (Vec<(JobId, Snapshot)>, usize) = (Vec::new(), 0);
-    let mut answer = |snapshots: &mut Vec<(JobId, Snapshot)>| {
-        let sample = |(id, snapshot): &(JobId, Snapshot)| snapshot.sample_of_last(forward, seed, *id);
+    let (mut snapshots, mut held): (Vec<(JobId, QueueSnapshot)>, usize) = (Vec::new(), 0);
+    let mut answer = |snapshots: &mut Vec<(JobId, QueueSnapshot)>| {
+        let sample = |(id, snapshot): &(JobId, QueueSnapshot)| snapshot.sample_of_last(forward, seed, *id);
         for sample in parallel::map(snapshots, threads, sample, |_| ()) {
             samples.push(sample?);
         }
@@ -96,7 +96,7 @@ pub fn forward_waits(
     };
     each_arrival(schedule, &forward.setting, wanted.range.end, &mut |id, past| {
         if wanted.contains(id.index()) {
-            let snapshot = Snapshot::of(past, id, schedule, &accounts);
+            let snapshot = QueueSnapshot::of(past, id, schedule, &accounts);
             if wanted.moments.binary_search(&id.index()).is_ok() {
                 let waiting = past.state().0.waiting.iter().map(|waiting| waiting.id).take_while(|other| *other <= id);
                 queues.push(snapshot.queue_waits(waiting.collect(), forward, (seed, threads))?);
@@ -122,12 +122,12 @@ pub fn snapshot_at(
     schedule: &SiteSchedule<'_>,
     forward: &ForwardSetting,
     id: JobId,
-) -> Result<Option<Snapshot>, EngineError> {
+) -> Result<Option<QueueSnapshot>, EngineError> {
     let mut found = None;
     each_arrival(schedule, &forward.setting, id.index() + 1, &mut |arrived, past| {
         if arrived == id {
             let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
-            found = Some(Snapshot::of(past, id, schedule, &accounts));
+            found = Some(QueueSnapshot::of(past, id, schedule, &accounts));
         }
         Ok(())
     })?;
@@ -169,7 +169,7 @@ fn each_arrival(
     Ok(())
 }
 
-impl Snapshot {
+impl QueueSnapshot {
     /// The waits of the last waiting job, whose number in the log seeds the draws.
     fn sample_of_last(&self, forward: &ForwardSetting, seed: u64, id: JobId) -> Result<WaitSample, EngineError> {
         if forward.draws == 0 {
@@ -213,7 +213,7 @@ impl Snapshot {
     /// The waits from now on of all waiting jobs, in their order, with drawn runtimes.
     ///
     /// # Errors
-    /// As [`Snapshot::simulate`].
+    /// As [`QueueSnapshot::simulate`].
     pub fn samples(&self, forward: &ForwardSetting, seed: u64, threads: usize) -> Result<Vec<WaitSample>, EngineError> {
         let draws: Vec<usize> = (0..forward.draws.max(1)).collect();
         let one = |draw: &usize| -> Result<Vec<Seconds>, EngineError> {

@@ -16,7 +16,7 @@ use crate::wait::schedule::SiteSchedule;
 
 /// The running and the waiting jobs of a site at one instant.
 #[derive(Clone, Debug)]
-pub struct Snapshot {
+pub struct QueueSnapshot {
     /// The instant.
     pub now: Time,
     /// The submission of the first job of the log, from which orders of the queue may count.
@@ -35,7 +35,7 @@ pub struct Snapshot {
     pub waiting: Vec<SnapshotJob>,
 }
 
-/// A job in a [`Snapshot`].
+/// A job in a [`QueueSnapshot`].
 #[derive(Clone, Debug)]
 pub struct SnapshotJob {
     /// As it was submitted.
@@ -52,14 +52,14 @@ pub struct SnapshotJob {
     pub ratios: PastRatios,
 }
 
-impl Snapshot {
+impl QueueSnapshot {
     /// The state of a simulation. Of the waiting jobs those up to `last`.
     pub(super) fn of(
         past: &mut Simulation<RatioHistory>,
         last: JobId,
         schedule: &SiteSchedule<'_>,
         accounts: &Arc<Accounts>,
-    ) -> Snapshot {
+    ) -> QueueSnapshot {
         let now = past.now();
         let (view, board, history) = past.state();
         let job = |id: JobId, elapsed| {
@@ -72,7 +72,7 @@ impl Snapshot {
             view.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
         running.sort_by_key(|&(id, elapsed)| (std::cmp::Reverse(elapsed), id));
         let waiting = view.waiting.iter().take_while(|waiting| waiting.id <= last);
-        Snapshot {
+        QueueSnapshot {
             now,
             first_submission: schedule.jobs[0].submission.submit,
             unix_start: schedule.unix_start,
@@ -193,7 +193,7 @@ impl Snapshot {
     /// How long the last of the waiting jobs waits from now on, with these runtimes.
     ///
     /// # Errors
-    /// As [`Snapshot::simulate`].
+    /// As [`QueueSnapshot::simulate`].
     pub fn wait_of_last(
         &self,
         forward: &ForwardSetting,

@@ -10,12 +10,12 @@ mod mapping;
 mod sizes;
 mod times;
 
-use crate::sort::sort_by_key;
 use rand::seq::SliceRandom;
 
 use super::assignment::assign_longest_first;
 use super::{Assignment, HEAD, Mode, Sample, Seeds, largest_estimate};
 use crate::rng::stream;
+use crate::sort::sort_by_key;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::{HOUR, MINUTE, Seconds, parse_duration, print_duration};
 

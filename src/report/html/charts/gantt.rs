@@ -1,6 +1,5 @@
 //! The schedule of a window: processors or nodes against time, jobs as boxes.
 
-use crate::sort::sort_by_key;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -11,6 +10,7 @@ use crate::report::html::axis::ChartAxis;
 use crate::report::html::frame::Inside;
 use crate::report::html::outside;
 use crate::report::html::svg::{Drawing, Ink, fitted};
+use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
 use crate::trace::{NameKind, ShownNames};

@@ -1,6 +1,5 @@
 //! Which running jobs make way for a job of a partition with a higher PriorityTier (preempt/partition_prio).
 
-use crate::sort::sort_by_key;
 use rustc_hash::FxHashMap;
 
 use super::choice::{JobOnNodes, NodeTest};
@@ -9,6 +8,7 @@ use super::job::{NodeCounts, QueueEntry};
 use super::pick::{NodesState, SlurmNodes};
 use super::site::{NodeSet, SlurmSite};
 use crate::machine::{NodeGrant, PreemptMode};
+use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
 /// How often candidates are put in another order and tried again, so that few jobs make way (`preempt_reorder_count` is 1).

@@ -1,31 +1,14 @@
-//! Downey, "Using queue time predictions for processor allocation" (1997): the runs behind Tables 1 and 2, Figure 5, the
-//! figures of the text and the future work. The published and the measured figures are in `downey_tables.rs`.
-//!
-//! There is no log: a workload is drawn from the paper's model for each seed, and one in the paper is like any of ours.
+//! The runs: the variants of the workload, and what is measured in each.
 
-use super::downey_tables::tables;
-use super::figure::{At, Figure};
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
 use crate::malleable::{
     DaySequence, MalleableFigures, MalleableWorkload, Strategy, StudyCase, StudyView, run_cases, schedule_malleable,
 };
-use crate::parallel;
-use crate::stats::percentile;
-
-/// Downey: malleable jobs. It uses no logs.
-pub const DOWNEY: Study = Study {
-    name: "downey",
-    paper: "Downey: malleable jobs that choose by predicted queue times",
-    logs: &[],
-    replications: [10, 2],
-    days: [PAPER_DAYS, 20],
-    unit: "workloads",
-    steps: |setup| variants(setup.days).iter().map(|variant| variant.seeds(setup) as usize).sum(),
-    compute,
-};
+use crate::reproduce::figure::{At, Figure};
+use crate::reproduce::study::Setup;
+use crate::stats::{percentile, range};
 
 /// The days of the paper's workload.
-const PAPER_DAYS: u32 = 120;
+pub const PAPER_DAYS: u32 = 120;
 
 /// Workloads of settings that are not the paper's own, at most.
 const MOST_ELSEWHERE: u64 = 5;
@@ -86,7 +69,7 @@ const INFORMED: &[&str] = &[
 ];
 
 /// All that is run. The costly first, so that no thread is left with one at the end.
-fn variants(days: u32) -> Vec<Variant> {
+pub fn variants(days: u32) -> Vec<Variant> {
     let paper = MalleableWorkload { days, ..MalleableWorkload::default() };
     let variant =
         |name: &str, kind, workload, strategies| Variant { name: name.to_string(), kind, workload, strategies };
@@ -128,7 +111,7 @@ pub struct DowneyRun {
 pub const COLUMNS: [(&str, f64); 3] = [("up to 1 min", 60.0), ("1 to 10 min", 600.0), ("over 10 min", f64::INFINITY)];
 
 impl DowneyRun {
-    fn of(variant: &Variant, seed: u64) -> DowneyRun {
+    pub fn of(variant: &Variant, seed: u64) -> DowneyRun {
         let workload = MalleableWorkload { seed, ..variant.workload };
         let jobs = workload.generate().expect("the study's workloads can be made");
         let strategy = |text: &str| Strategy::parse(text).expect("a strategy of our own");
@@ -187,23 +170,9 @@ pub struct VariantRuns {
     pub runs: Vec<DowneyRun>,
 }
 
-fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
-    let variants = variants(setup.days);
-    let tasks: Vec<(&Variant, u64)> =
-        variants.iter().flat_map(|variant| (1..=variant.seeds(setup)).map(move |seed| (variant, seed))).collect();
-    let mut runs =
-        parallel::map(&tasks, setup.threads, |(variant, seed)| DowneyRun::of(variant, *seed), progress).into_iter();
-    let with_runs = |variant: Variant| {
-        let seeds = variant.seeds(setup) as usize;
-        VariantRuns { variant, runs: runs.by_ref().take(seeds).collect() }
-    };
-    let all: Vec<VariantRuns> = variants.into_iter().map(with_runs).collect();
-    Ok(tables(&all).into())
-}
-
 impl Variant {
     /// How many workloads there are of a variant: fewer where there is nothing to compare with.
-    fn seeds(&self, setup: &Setup) -> u64 {
+    pub fn seeds(&self, setup: &Setup) -> u64 {
         if self.kind == VariantKind::Paper { setup.replications } else { setup.replications.min(MOST_ELSEWHERE) }
     }
 }
@@ -212,7 +181,7 @@ impl VariantRuns {
     /// A number of each run, beside what was published. The paper's is one run: it may lie anywhere among ours.
     pub fn figure(&self, at: At<'_>, published: &str, number: impl Fn(&DowneyRun) -> f64) -> Figure {
         let values: Vec<f64> = self.runs.iter().map(number).collect();
-        let range = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+        let range = range(values.iter().copied());
         let figure = Figure::first_of(at, published, &values);
         let figure = if at.2.contains('%') { figure.percent() } else { figure };
         Figure { range: (values.len() > 1).then_some(range), ..figure }

@@ -1,8 +1,8 @@
 //! What Downey's report has published, each with the number of ours that belongs beside it.
 
-use super::downey::{COLUMNS, DowneyRun, VariantKind, VariantRuns, median};
-use super::figure::Figure;
+use super::runs::{COLUMNS, DowneyRun, VariantKind, VariantRuns, median};
 use crate::malleable::LIFETIMES;
+use crate::reproduce::figure::Figure;
 
 const TABLE_1: &str = "Table 1: rebels who choose alone";
 const TABLE_2: &str = "Table 2: everybody chooses";

@@ -1,74 +1,46 @@
-//! The report of a study: published against measured figures.
+//! The figures of a study as a page: published against measured ones.
 
 use maud::{Markup, html};
 
-use super::axis::ChartAxis;
-use super::data_table::{DataCell, DataTable};
-use super::figure::{ChartFigure, Mark, figures as figures_markup};
-use super::frame::{Frame, TALL, WIDTH};
-use super::page::{Fact, Page, PageSection};
-use super::svg::Ink;
-use crate::text::grouped;
+use super::figure::Figure;
+use super::logs::FoundLog;
+use super::tables::count_agreements;
+use crate::report::html::{
+    ChartAxis, ChartFigure, DataCell, DataTable, Fact, Frame, Ink, Mark, Page, PageSection, TALL, WIDTH,
+    figures_markup, outside,
+};
+use crate::stats::range;
+use crate::text::{counted, grouped};
 
 /// A column with fewer published numbers than this has no chart.
 const FEWEST: usize = 3;
 
-/// A figure of a paper beside ours.
-#[derive(Clone, Debug, Default)]
-pub struct StudyFigure {
-    /// The place in the paper, such as `Table 2`.
-    pub table: String,
-    /// The row of that table.
-    pub row: String,
-    /// The column of that table.
-    pub column: String,
-    /// As printed in the paper; empty if the paper has only a picture.
-    pub published: String,
-    /// The published number. None if it is not one number.
-    pub number: Option<f64>,
-    /// What was measured.
-    pub measured: Option<f64>,
-    /// The 95% interval of what was measured.
-    pub interval: Option<(f64, f64)>,
-    /// Whether the two agree, in a word.
-    pub agreement: &'static str,
-    /// Whether they differ.
-    pub differs: bool,
-    /// How it was measured, or why it differs.
-    pub remark: String,
-}
-
-/// What the report of a study needs.
-pub struct StudyReport {
-    /// The heading.
-    pub title: String,
-    /// What came out.
-    pub result: String,
-    /// What was run.
-    pub facts: Vec<Fact>,
-    /// The first page of the study's output, line by line.
-    pub overview: Vec<(String, u64)>,
-    /// All figures, those of one table together.
-    pub figures: Vec<StudyFigure>,
-}
-
-impl StudyReport {
-    /// The page.
-    pub fn page(self) -> String {
-        let mut overview = DataTable::new(1, ["published figures", "number"]);
-        self.overview.iter().for_each(|(what, count)| overview.push([DataCell::text(what), DataCell::count(*count)]));
-        let first = PageSection { title: "How many agree".to_string(), content: overview.markup() };
-        let tables = self.figures.chunk_by(|a, b| a.table == b.table).map(section);
-        let sections = [first].into_iter().chain(tables).collect();
-        let remark = html! { "Published figures are printed with the units and signs of the paper." };
-        Page { title: self.title, result: self.result, remark, facts: self.facts, sections }.write()
+/// The page of the study with this name, computed from these logs by this command.
+pub fn study_page(study: &str, command: String, logs: &[FoundLog], figures: &[Figure]) -> String {
+    let counts = count_agreements(figures);
+    let published: u64 = counts.iter().map(|(_, _, count)| count).sum();
+    let agree: u64 = counts.iter().filter(|(agreement, ..)| agreement.is_agreement()).map(|(_, _, count)| count).sum();
+    let mut facts =
+        vec![Fact::code("command", command), Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION")))];
+    facts.extend(logs.iter().map(|found| Fact::new("log", found.file.display().to_string())));
+    let mut overview = DataTable::new(1, ["published figures", "number"]);
+    counts.iter().for_each(|(_, what, count)| overview.push([DataCell::text(*what), DataCell::count(*count)]));
+    let first = PageSection { title: "How many agree".to_string(), content: overview.markup() };
+    let tables = figures.chunk_by(|a, b| a.table == b.table).map(section);
+    Page {
+        title: format!("Published and measured: {study}"),
+        result: format!("{} of {} agree with ours.", grouped(agree), counted(published, "published figure")),
+        remark: html! { "Published figures are printed with the units and signs of the paper." },
+        facts,
+        sections: [first].into_iter().chain(tables).collect(),
     }
+    .write()
 }
 
 /// A table of the paper. Each of its columns has a chart, because columns have different units.
-fn section(figures: &[StudyFigure]) -> PageSection {
-    let mut columns: Vec<(&str, Vec<&StudyFigure>)> = Vec::new();
-    for figure in figures.iter().filter(|figure| figure.number.is_some() && figure.measured.is_some()) {
+fn section(figures: &[Figure]) -> PageSection {
+    let mut columns: Vec<(&str, Vec<&Figure>)> = Vec::new();
+    for figure in figures.iter().filter(|figure| figure.published_number().is_some() && figure.measured.is_some()) {
         match columns.iter_mut().find(|(name, _)| *name == figure.column) {
             Some((_, column)) => column.push(figure),
             None => columns.push((&figure.column, vec![figure])),
@@ -83,35 +55,34 @@ fn section(figures: &[StudyFigure]) -> PageSection {
     PageSection { title: figures[0].table.clone(), content }
 }
 
-fn table(figures: &[StudyFigure]) -> Markup {
+fn table(figures: &[Figure]) -> Markup {
     let headings = ["row", "column", "published", "measured", "95% interval", "agrees", "remark"];
     let mut table = DataTable::new(2, headings);
     let number = |number: f64| format!("{number:.2}");
     for figure in figures {
-        let measured = figure.measured.map_or(DataCell::text(""), |value| DataCell::shown(number(value), value));
+        let measured = DataCell::shown(figure.measured.map(number).unwrap_or_default(), figure.measured);
         let interval = figure.interval.map(|(low, high)| format!("{} to {}", number(low), number(high)));
-        let agreement =
-            if figure.differs { format!("\u{2260} {}", figure.agreement) } else { figure.agreement.to_string() };
+        let agreement = figure.agreement();
+        let differs = if agreement.is_difference() { "\u{2260} " } else { "" };
         table.push([
             DataCell::text(&figure.row),
             DataCell::text(&figure.column),
-            figure.number.map_or(DataCell::text(&figure.published), |value| DataCell::shown(&figure.published, value)),
+            DataCell::shown(&figure.published, figure.published_number()),
             measured,
             DataCell::text(interval.unwrap_or_default()),
-            DataCell::text(agreement),
-            DataCell::text(&figure.remark),
+            DataCell::text(format!("{differs}{}", agreement.word())),
+            DataCell::text(figure.remark()),
         ]);
     }
-    html! { (table.markup()) }
+    table.markup()
 }
 
 /// Published against measured numbers of a column.
-fn chart(name: &str, figures: &[&StudyFigure]) -> ChartFigure {
-    let pairs: Vec<(&StudyFigure, f64, f64)> =
-        figures.iter().filter_map(|&figure| Some((figure, figure.number?, figure.measured?))).collect();
+fn chart(name: &str, figures: &[&Figure]) -> ChartFigure {
+    let pairs: Vec<(&Figure, f64, f64)> =
+        figures.iter().filter_map(|&figure| Some((figure, figure.published_number()?, figure.measured?))).collect();
     let all = || pairs.iter().flat_map(|(_, published, measured)| [*published, *measured]);
-    let (low, high) =
-        all().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = range(all());
     let room = ((high - low) * 0.06).max(high.abs() * 0.01).max(1e-3);
     let axis = || match low > 0.0 && high / low >= 100.0 {
         true => ChartAxis::numbers(low * 0.8, high * 1.25, |value| match value >= 1000.0 {
@@ -125,10 +96,10 @@ fn chart(name: &str, figures: &[&StudyFigure]) -> ChartFigure {
     let picture = frame.draw(|drawing, inside| {
         drawing.line(axis().ends().map(|end| inside.at(end, end)), Ink::Axis, 1.0);
         for (figure, published, measured) in &pairs {
-            let ink = if figure.differs { Ink::Loss } else { Ink::Gain };
+            let ink = if figure.agreement().is_difference() { Ink::Loss } else { Ink::Gain };
             let title =
                 format!("{}, {}: published {}, measured {measured:.2}", figure.row, figure.column, figure.published);
-            drawing.titled(&super::outside(&title), |drawing| {
+            drawing.titled(&outside(&title), |drawing| {
                 if let Some((from, to)) = figure.interval {
                     drawing.line([from, to].map(|end| inside.at(*published, end)), ink, 1.4);
                 }
