@@ -35,7 +35,7 @@ impl Resources {
 /// What a job has on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeShare {
-    /// The place of the node in [`Cluster::nodes`].
+    /// The place of the node in [`Cluster::nodes`](super::Cluster::nodes).
     pub node: u32,
     /// What of it.
     pub what: Resources,
