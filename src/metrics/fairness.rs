@@ -254,6 +254,8 @@ mod tests {
         let waits = [1.0, 10.0, 100.0, 1000.0, 10_000.0];
         assert_eq!(jobs.iter().map(area).sum::<i128>(), 10_000);
         assert_eq!(wait_of_widest(&jobs, &waits), (10.0 + 100.0 + 1000.0) / 3.0);
+        // The widest job has just a hundredth.
+        assert_eq!(wait_of_widest(&[job(1, 1, 990), job(1, 10, 1)], &[1.0, 10.0]), 10.0);
         // One job has it all.
         assert_eq!(wait_of_widest(&jobs[..1], &waits[..1]), 1.0);
         // Jobs of one width: the first ones.

@@ -13,7 +13,7 @@ use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
 use shadowtime::schedule::{self, Policy, Running, View, Waiting};
 use shadowtime::time::Time;
-use shadowtime::trace::Workload;
+use shadowtime::trace::{Shaping, Workload, demo_workload, shape};
 
 use crate::plain::{options, predictors, run_with_withdrawals, saturated};
 use crate::random::{check, workloads};
@@ -419,6 +419,14 @@ fn fair_equals_its_twin() {
     let seen = Seen::default();
     check(31, 700, (workloads(), keys(), predictors(), options()), |case| equals_the_twin(case, &seen));
     assert!(seen.protected.load(Ordering::Relaxed) > 100);
+}
+
+/// A part of the log in which a new job starts before all that wait, because it is wide enough to be urgent.
+#[test]
+fn fair_equals_its_twin_on_the_embedded_log() {
+    let workload = shape(demo_workload(), &Shaping { first: Some(1500), ..Shaping::default() }).unwrap();
+    let keys = Keys { accounts: "off", wide: 0.3, urgent: 0.2, scan: "buckets" };
+    equals_the_twin((workload, keys, "estimate", EngineOptions::default()), &Seen::default()).unwrap();
 }
 
 #[test]
