@@ -124,7 +124,13 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {}", grouped(number), plural(number, thing))
 }
 
-/// "a, b and c".
+/// A list in a sentence.
+///
+/// ```
+/// use shadowtime::text::joined_with_and;
+/// assert_eq!(joined_with_and(&["users", "groups", "queues"]), "users, groups and queues");
+/// assert_eq!(joined_with_and(&["users"]), "users");
+/// ```
 pub fn joined_with_and(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.split_last() {

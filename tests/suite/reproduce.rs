@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Ran, command, real_logs, sim};
+use crate::support::{Ran, command, real_logs, sim, sim_ok};
 
 /// A folder with the embedded log under the name of one of the paper's logs.
 fn logs() -> tempfile::TempDir {
@@ -494,4 +494,14 @@ fn waits_beside_the_published_ones() {
         "{}",
         ran.err
     );
+}
+
+#[test]
+fn each_study_has_its_own_number_of_runs() {
+    for (study, runs) in [("talby", 10), ("gaussier", 6), ("helios", 6), ("ours", 6), ("smith", 10), ("tsafrir", 100)] {
+        let help = sim_ok(&["reproduce", study, "--help"]);
+        let (_, of_option) = help.split_once("--replications").unwrap();
+        let (_, default) = of_option.split_once("[default: ").unwrap();
+        assert!(default.starts_with(&format!("{runs}]")), "{study}: {of_option}");
+    }
 }
