@@ -43,7 +43,21 @@ pub struct EpisodeRun {
 impl<'a> Episodes<'a> {
     /// Episodes of this workload.
     pub fn new(workload: &'a Workload) -> Episodes<'a> {
-        let empty = Workload { jobs: Vec::new(), ..workload.clone() };
+        let &Workload { ref label, procs, unix_start, ref zone, ref wide, ref names, .. } = workload;
+        let empty = Workload {
+            label: label.clone(),
+            procs,
+            jobs: Vec::new(),
+            unix_start,
+            zone: zone.clone(),
+            wide: wide.clone(),
+            names: names.clone(),
+            requests: workload.requests.clone(),
+            shapes: workload.shapes.clone(),
+            conditions: workload.conditions.clone(),
+            feedback: None,
+            cleaning: workload.cleaning,
+        };
         Episodes { workload, empty, starts: None, is_gated: Gate::of(workload).is_some() }
     }
 
