@@ -70,74 +70,50 @@ fn a_folder_without_these_logs_or_their_clusters_says_what_is_missing() {
     assert!(failed.code != 0 && failed.err.contains("there is no Venus_vc_config.csv"), "{}", failed.err);
 }
 
-/// Seven jobs on three nodes of 8 GPUs, by the rules of the artifact: worked by hand.
+/// The starts of jobs (number, submit, runtime, GPUs) on nodes (names, GPUs of each) under `fcfs` with this placement.
+fn starts_on(nodes: &[(&str, u32)], jobs: &[[i64; 4]], placement: &str) -> Vec<i64> {
+    let folder = Folder::new();
+    let described =
+        |(name, gpus): &(&str, u32)| format!("[[nodes]]\nname = \"{name}\"\ncpus = {gpus}\ngpus = {gpus}\n\n");
+    let names: Vec<&str> = nodes.iter().map(|(name, _)| *name).collect();
+    let partition = format!("[[partitions]]\nname = \"p\"\nnodes = \"{}\"\n", names.join(","));
+    let machine = folder.write("machine.toml", nodes.iter().map(described).collect::<String>() + &partition);
+    let rows: String = jobs.iter().map(|[id, submit, run, gpus]| format!("{id},{submit},{run},{gpus},p\n")).collect();
+    let log = folder.write("log.csv", format!("id,submit,run,gpus,p\n{rows}"));
+    let (scheduler, out) = (format!("fcfs:placement={placement}"), folder.text("jobs.csv"));
+    let format = "csv:id=id,submit=submit,run=run,procs=gpus,gpus=gpus,partition=p";
+    let given = ["--trace", &log, "--log-format", format, "--machine", &machine];
+    sim_ok(&[&given[..], &["--scheduler", &scheduler, "--predictor", "perfect", "--jobs-out", &out]].concat());
+    let text = std::fs::read_to_string(&out).unwrap();
+    let start = text.lines().next().unwrap().split(',').position(|name| name == "start").unwrap();
+    text.lines().skip(1).map(|line| line.split(',').nth(start).unwrap().parse().unwrap()).collect()
+}
+
+/// Five jobs on three nodes of 8 GPUs, by the rules of the artifact: worked by hand.
 #[test]
 fn gpus_are_on_as_few_nodes_as_could_hold_them() {
-    let folder = Folder::new();
-    let machine =
-        "[[nodes]]\nname = \"n[1-3]\"\ncpus = 8\ngpus = 8\n\n[[partitions]]\nname = \"p\"\nnodes = \"n[1-3]\"\n";
-    let machine = folder.write("machine.toml", machine);
-    // 5 GPUs go to n1. 3 go to n1 too, the fullest that holds them. 2 go to n2. 12 need one node that is free, n3, and 4 on the
-    // emptiest of the others, n2, which then has 2 left. 4 fit nowhere on one node: with `pack` they would be divided.
-    let log = "id,submit,run,gpus,p\n1,0,100,5,p\n2,1,10,3,p\n3,2,100,2,p\n4,3,20,12,p\n5,20,5,4,p\n";
-    let log = folder.write("log.csv", log);
-    let starts = |placement: &str| -> Vec<i64> {
-        let jobs = folder.text(&format!("{placement}.csv"));
-        let scheduler = format!("fcfs:placement={placement}");
-        let format = "csv:id=id,submit=submit,run=run,procs=gpus,gpus=gpus,partition=p";
-        sim_ok(&[
-            "--trace",
-            &log,
-            "--log-format",
-            format,
-            "--machine",
-            &machine,
-            "--scheduler",
-            &scheduler,
-            "--predictor",
-            "perfect",
-            "--jobs-out",
-            &jobs,
-        ]);
-        let text = std::fs::read_to_string(&jobs).unwrap();
-        let start = text.lines().next().unwrap().split(',').position(|name| name == "start").unwrap();
-        text.lines().skip(1).map(|line| line.split(',').nth(start).unwrap().parse().unwrap()).collect()
-    };
+    // 5 GPUs go to n1. 3 go to n1 too, the fullest that holds them. 2 go to n2. 12 need one node that is free, n3, and 4 on n2,
+    // which then has 2 left. 4 fit nowhere on one node: with `pack` they would be divided.
+    let jobs = [[1, 0, 100, 5], [2, 1, 10, 3], [3, 2, 100, 2], [4, 3, 20, 12], [5, 20, 5, 4]];
     // At 20 n1 has 3 GPUs and n2 has 2; at 23 the wide job ends.
-    assert_eq!(starts("consolidate"), [0, 1, 2, 3, 23]);
-    assert_eq!(starts("pack"), [0, 1, 2, 3, 20]);
+    assert_eq!(starts_on(&[("n[1-3]", 8)], &jobs, "consolidate"), [0, 1, 2, 3, 23]);
+    assert_eq!(starts_on(&[("n[1-3]", 8)], &jobs, "pack"), [0, 1, 2, 3, 20]);
+}
+
+/// The rest of a wide job goes to the emptiest node that holds it: 12 GPUs go to n2 and n3, not to n2 and n1, on which 4 are in use.
+/// A job of 8 then waits for a whole node.
+#[test]
+fn the_rest_of_a_wide_job_is_on_the_emptiest_node() {
+    let jobs = [[1, 0, 100, 4], [2, 1, 50, 12], [3, 2, 5, 8]];
+    assert_eq!(starts_on(&[("n[1-3]", 8)], &jobs, "consolidate"), [0, 1, 51]);
 }
 
 /// 22 GPUs on nodes of 8, 8, 4 and 4: both large nodes, one small one, and 2 GPUs of the other. A job of 6 waits for a large node,
 /// though both small ones would have room for it.
 #[test]
 fn a_wide_job_fills_nodes_of_all_sizes() {
-    let folder = Folder::new();
-    let nodes = |name: &str, gpus: u32| format!("[[nodes]]\nname = \"{name}\"\ncpus = {gpus}\ngpus = {gpus}\n\n");
-    let partition = "[[partitions]]\nname = \"p\"\nnodes = \"a[1-2],b[1-2]\"\n";
-    let machine = folder.write("machine.toml", nodes("a[1-2]", 8) + &nodes("b[1-2]", 4) + partition);
-    let log =
-        folder.write("log.csv", "id,submit,run,gpus,p\n1,0,10,22,p\n2,1,5,2,p\n3,20,10,8,p\n4,21,30,8,p\n5,22,5,6,p\n");
-    let format = "csv:id=id,submit=submit,run=run,procs=gpus,gpus=gpus,partition=p";
-    let jobs = folder.text("jobs.csv");
-    sim_ok(&[
-        "--trace",
-        &log,
-        "--log-format",
-        format,
-        "--machine",
-        &machine,
-        "--scheduler",
-        "fcfs:placement=consolidate",
-        "--predictor",
-        "perfect",
-        "--jobs-out",
-        &jobs,
-    ]);
-    let text = std::fs::read_to_string(&jobs).unwrap();
-    let start = text.lines().next().unwrap().split(',').position(|name| name == "start").unwrap();
-    let starts: Vec<&str> = text.lines().skip(1).map(|line| line.split(',').nth(start).unwrap()).collect();
-    assert_eq!(starts, ["0", "1", "20", "21", "30"]);
+    let jobs = [[1, 0, 10, 22], [2, 1, 5, 2], [3, 20, 10, 8], [4, 21, 30, 8], [5, 22, 5, 6]];
+    assert_eq!(starts_on(&[("a[1-2]", 8), ("b[1-2]", 4)], &jobs, "consolidate"), [0, 1, 20, 21, 30]);
 }
 
 #[test]
