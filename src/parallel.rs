@@ -98,12 +98,16 @@ fn has_room(bytes: usize) -> bool {
     has_room
 }
 
-/// Whether `ulimit -v` or `ulimit -d` limits the memory of this process. Known only on Linux; elsewhere false.
+/// Whether `ulimit -v` or `ulimit -d` limits the memory of this process.
+#[cfg(unix)]
 fn is_memory_limited() -> bool {
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let lines = ["Max address space", "Max data size"].map(|name| limits.lines().find_map(|l| l.strip_prefix(name)));
-    // The first value is the soft limit, which is the one in force.
-    lines.into_iter().flatten().any(|values| values.split_whitespace().next() != Some("unlimited"))
+    use rustix::process::{Resource, getrlimit};
+    [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
+}
+
+#[cfg(not(unix))]
+fn is_memory_limited() -> bool {
+    false
 }
 
 #[cfg(test)]

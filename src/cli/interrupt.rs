@@ -73,11 +73,13 @@ mod signals {
     pub fn watch() {
         /// The signal needs a handler, but this flag is never read: the write that caused the signal returns an error.
         static TOO_LARGE: AtomicBool = AtomicBool::new(false);
-        if !is_ignored(SIGXFSZ) {
+        let ignored = ignored_signals();
+        let is_ignored = |signal: &c_int| ignored >> (signal - 1) & 1 == 1;
+        if !is_ignored(&SIGXFSZ) {
             let _ = signal_hook::flag::register(SIGXFSZ, &TOO_LARGE);
         }
         let wanted: Vec<c_int> =
-            [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal)).collect();
+            [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|signal| !is_ignored(signal)).collect();
         // The thread is started first: once a signal has a handler, its default action cannot be restored.
         let (sender, receiver) = mpsc::channel::<Signals>();
         let handle = move || {
@@ -93,13 +95,12 @@ mod signals {
         }
     }
 
-    /// Whether a signal was ignored when the program was started, as by `nohup` and for background jobs of scripts. It
-    /// then stays ignored. Only Linux reports this; on other systems the result is false.
-    fn is_ignored(signal: c_int) -> bool {
+    /// The signals that were ignored when the program was started, as by `nohup` and for background jobs of scripts, one bit
+    /// each. They stay ignored. Only Linux reports this; on other systems there are none.
+    fn ignored_signals() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
     }
 }
 

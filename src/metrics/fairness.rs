@@ -126,6 +126,11 @@ impl Users {
         sums.area += area(job);
     }
 
+    /// The processor-seconds of all jobs.
+    pub(super) fn area(&self) -> i128 {
+        self.sums.iter().map(|user| user.area).sum()
+    }
+
     /// Jain's index over the users' mean bounded slowdowns. NaN without users.
     pub fn jain(&self) -> f64 {
         let means = || self.sums.iter().map(|user| user.bsld / user.jobs as f64);
@@ -156,15 +161,16 @@ impl UserSums {
 }
 
 /// The mean wait of the widest jobs that together make 1% of the area. Of jobs of one width the first ones are taken.
-/// `waits` are those of `jobs`. NaN without jobs.
-pub(super) fn wait_of_widest(jobs: &[Job], waits: &[f64]) -> f64 {
-    let all: i128 = jobs.iter().map(area).sum();
+/// `waits` are those of `jobs`, `all` is the area of these. NaN without jobs.
+pub(super) fn wait_of_widest(jobs: &[Job], waits: &[f64], all: i128) -> f64 {
     // The areas of the widest of the jobs so far, by width, and their sum. Most jobs are narrower and are not counted.
     let (mut by_width, mut taken, mut narrowest) = (BTreeMap::<u32, i128>::new(), 0, 0);
-    for job in jobs {
+    let mut counted = Vec::new();
+    for (job, wait) in jobs.iter().zip(waits) {
         if job.submission.procs < narrowest {
             continue;
         }
+        counted.push((job, wait));
         *by_width.entry(job.submission.procs).or_default() += area(job);
         taken += area(job);
         while let Some(narrow) = by_width.first_entry().filter(|_| taken * 100 >= all) {
@@ -178,7 +184,7 @@ pub(super) fn wait_of_widest(jobs: &[Job], waits: &[f64]) -> f64 {
     // The area of all jobs that are wider than the narrowest of these.
     taken -= by_width.get(&narrowest).unwrap_or(&0);
     let (mut sum, mut count) = (0.0, 0);
-    for (job, wait) in jobs.iter().zip(waits) {
+    for (job, wait) in counted {
         let width = job.submission.procs;
         if width > narrowest || (width == narrowest && taken * 100 < all) {
             sum += wait;
@@ -197,6 +203,10 @@ mod tests {
     fn job(user: i32, procs: u32, runtime: i64) -> Job {
         let submission = Submission { user, ..Submission::new(0, procs, runtime) };
         Job::new(submission, runtime)
+    }
+
+    fn widest(jobs: &[Job], waits: &[f64]) -> f64 {
+        wait_of_widest(jobs, waits, jobs.iter().map(area).sum())
     }
 
     /// Users with one job of area 100 for each of these waits. The job's slowdown is its wait.
@@ -253,14 +263,14 @@ mod tests {
         let jobs = [job(1, 1, 9860), job(1, 20, 2), job(1, 50, 1), job(1, 20, 2), job(1, 10, 1)];
         let waits = [1.0, 10.0, 100.0, 1000.0, 10_000.0];
         assert_eq!(jobs.iter().map(area).sum::<i128>(), 10_000);
-        assert_eq!(wait_of_widest(&jobs, &waits), (10.0 + 100.0 + 1000.0) / 3.0);
+        assert_eq!(widest(&jobs, &waits), (10.0 + 100.0 + 1000.0) / 3.0);
         // The widest job has just a hundredth.
-        assert_eq!(wait_of_widest(&[job(1, 1, 990), job(1, 10, 1)], &[1.0, 10.0]), 10.0);
+        assert_eq!(widest(&[job(1, 1, 990), job(1, 10, 1)], &[1.0, 10.0]), 10.0);
         // One job has it all.
-        assert_eq!(wait_of_widest(&jobs[..1], &waits[..1]), 1.0);
+        assert_eq!(widest(&jobs[..1], &waits[..1]), 1.0);
         // Jobs of one width: the first ones.
         let same = [job(1, 4, 1), job(1, 4, 100), job(1, 4, 1)];
-        assert_eq!(wait_of_widest(&same, &[1.0, 3.0, 100.0]), 2.0);
-        assert!(wait_of_widest(&[], &[]).is_nan());
+        assert_eq!(widest(&same, &[1.0, 3.0, 100.0]), 2.0);
+        assert!(widest(&[], &[]).is_nan());
     }
 }

@@ -228,7 +228,10 @@ impl<'a> Executor<'a> {
             pending,
         };
         // The baseline of a single run is simulated beside it.
-        let tasks = 2 * workers.pending.len();
+        let tasks = match workers.pending[..] {
+            [at] => 1 + usize::from(self.plan.run(at).options.baseline.is_some()),
+            _ => workers.pending.len(),
+        };
         let results = parallel::on_threads(self.threads.min(tasks), || workers.work(yields, &sink));
         results.into_iter().collect::<Result<Vec<()>, _>>()?;
         let mut sink = sink.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
