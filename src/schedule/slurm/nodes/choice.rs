@@ -350,18 +350,16 @@ impl NodeTest<'_> {
         if nodes.count() < counts.least {
             return None;
         }
-        let mut left = NodeSet::none(self.on.site.len());
-        for node in nodes.iter() {
+        let mut left = nodes.clone();
+        left.retain(|node| {
             let used = if is_first { 0 } else { self.on.in_use.nodes[node as usize].cores };
             let found = self.on.usable(node, self.on.site.cores(node) - used, is_first);
             if let Some(found) = found.filter(|_| self.on.job.has_gpus()) {
                 self.note_gpus(node, found.gpus);
             }
             usable[node as usize] = found.and_then(|found| self.on.with_memory(node, found));
-            if usable[node as usize].is_some() {
-                left.insert(node);
-            }
-        }
+            usable[node as usize].is_some()
+        });
         if left.count() < counts.least {
             return None;
         }

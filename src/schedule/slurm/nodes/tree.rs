@@ -24,24 +24,19 @@ pub(super) fn by_network(
             group
         })
         .collect();
-    let below: Vec<NodeSet> = network.switches.iter().map(|switch| switch.nodes.common(nodes)).collect();
-    let top = top_switch(network, &below, &groups, &need, counts)?;
-    let mut walk = NetworkWalk {
-        test,
-        network,
-        below: below.iter().map(|own| own.common(&below[top])).collect(),
-        is_used: vec![false; network.switches.len()],
-        cpus: vec![0; test.on.site.len()],
-        need,
-        chosen: NodeSet::none(test.on.site.len()),
-    };
-    let (candidates, required) = walk.candidates(&groups, usable, top, counts)?;
+    let mut below: Vec<NodeSet> = network.switches.iter().map(|switch| switch.nodes.common(nodes)).collect();
+    let top = below[top_switch(network, &below, &groups, &need, counts)?].clone();
+    let chosen = NodeSet::none(test.on.site.len());
+    let (candidates, required) = candidates(test, &groups, usable, &top, &need, counts)?;
+    below.iter_mut().for_each(|below| below.keep(&candidates));
+    let is_used = vec![false; below.len()];
+    let mut walk = NetworkWalk { test, network, below, is_used, need, chosen };
     if let Some(required) = required
         && let Some(is_done) = walk.take_required(&required, usable)
     {
         return is_done.then_some(walk.chosen);
     }
-    walk.take_by_leaves(&candidates, usable)
+    walk.take_by_leaves(usable)
 }
 
 /// The highest switch with enough nodes, of its lowest weight; later ones win ties.
@@ -66,6 +61,40 @@ fn top_switch(
     top.map(|(at, _)| at)
 }
 
+/// The candidates below the top switch, weight by weight until they suffice, and those of the lower weights, which are all taken.
+fn candidates(
+    test: &NodeTest<'_>,
+    groups: &[NodeSet],
+    usable: &mut UsableNodes,
+    top: &NodeSet,
+    need: &Need,
+    counts: &NodeCounts,
+) -> Option<(NodeSet, Option<NodeSet>)> {
+    let mut all = NodeSet::none(test.on.site.len());
+    let mut required = None;
+    let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
+    for group in groups {
+        if is_enough {
+            break;
+        }
+        if !all.is_empty() {
+            required = Some(all.clone());
+        }
+        for node in group.common(top).iter() {
+            let entry = usable[node as usize].as_mut().expect("a usable node");
+            let own = test.on.cpus_of(entry);
+            if own > 0 {
+                all.insert(node);
+                (cpus, gpus) = (cpus + i64::from(own), gpus + i64::from(entry.gpus));
+            }
+        }
+        is_enough = cpus >= need.cpus
+            && are_enough(all.count().into(), need, counts)
+            && (need.gpus.1 == 0 || gpus >= need.gpus.1);
+    }
+    is_enough.then_some((all, required))
+}
+
 struct NetworkWalk<'a, 't> {
     test: &'a NodeTest<'t>,
     network: &'a Network,
@@ -73,50 +102,15 @@ struct NetworkWalk<'a, 't> {
     below: Vec<NodeSet>,
     /// By switch: nodes below it are taken already.
     is_used: Vec<bool>,
-    /// By node: its CPUs, if it is a candidate.
-    cpus: Vec<u32>,
     need: Need,
     chosen: NodeSet,
 }
 
 impl NetworkWalk<'_, '_> {
-    /// The candidates, weight by weight until they suffice, and those of the lower weights, which are all taken.
-    fn candidates(
-        &mut self,
-        groups: &[NodeSet],
-        usable: &mut UsableNodes,
-        top: usize,
-        counts: &NodeCounts,
-    ) -> Option<(NodeSet, Option<NodeSet>)> {
-        let mut all = NodeSet::none(self.test.on.site.len());
-        let mut required = None;
-        let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
-        for group in groups {
-            if is_enough {
-                break;
-            }
-            if !all.is_empty() {
-                required = Some(all.clone());
-            }
-            for node in group.common(&self.below[top]).iter() {
-                let entry = usable[node as usize].as_mut().expect("a usable node");
-                let own = self.test.on.cpus_of(entry);
-                if own > 0 {
-                    all.insert(node);
-                    self.cpus[node as usize] = own;
-                    (cpus, gpus) = (cpus + i64::from(own), gpus + i64::from(entry.gpus));
-                }
-            }
-            is_enough = cpus >= self.need.cpus
-                && are_enough(all.count().into(), &self.need, counts)
-                && (self.need.gpus.1 == 0 || gpus >= self.need.gpus.1);
-        }
-        is_enough.then_some((all, required))
-    }
-
     fn take(&mut self, node: u32, usable: &mut UsableNodes) {
         let entry: &mut Usable = usable[node as usize].as_mut().expect("a usable node");
-        let cpus = self.test.on.give(node, self.cpus[node as usize], entry, &self.need);
+        let cpus = self.test.on.cpus_of(entry);
+        let cpus = self.test.on.give(node, cpus, entry, &self.need);
         self.need.take(cpus, entry.gpus);
     }
 
@@ -140,16 +134,13 @@ impl NetworkWalk<'_, '_> {
     }
 
     /// From leaf switches that are used already, then from the best leaf after the other.
-    fn take_by_leaves(mut self, candidates: &NodeSet, usable: &mut UsableNodes) -> Option<NodeSet> {
-        let mut candidates = candidates.clone();
-        candidates.add(&self.chosen);
-        self.below.iter_mut().for_each(|below| below.keep(&candidates));
+    fn take_by_leaves(mut self, usable: &mut UsableNodes) -> Option<NodeSet> {
         let mut counts: Vec<u32> = self.below.iter().map(NodeSet::count).collect();
         let leaves: Vec<usize> = (0..counts.len()).filter(|&at| self.network.switches[at].level == 0).collect();
         let used: Vec<usize> = leaves.iter().copied().filter(|&leaf| self.is_used[leaf]).collect();
         for leaf in used {
             for node in self.below[leaf].clone().iter() {
-                if self.is_left(node) {
+                if !self.chosen.has(node) {
                     self.take(node, usable);
                     self.chosen.insert(node);
                     if self.need.is_met() {
@@ -176,7 +167,7 @@ impl NetworkWalk<'_, '_> {
                 if self.need.most <= 0 {
                     break;
                 }
-                if self.is_left(node) {
+                if !self.chosen.has(node) {
                     self.take(node, usable);
                     self.chosen.insert(node);
                     if self.need.is_met() {
@@ -188,10 +179,6 @@ impl NetworkWalk<'_, '_> {
         }
         let Need { least, cpus, .. } = self.need;
         (least <= 0 && cpus <= 0 && self.need.has_gpus()).then_some(self.chosen)
-    }
-
-    fn is_left(&self, node: u32) -> bool {
-        !self.chosen.has(node) && self.cpus[node as usize] > 0
     }
 
     fn best_leaf(&self, leaves: &[usize], counts: &[u32], distances: &[u32]) -> Option<usize> {

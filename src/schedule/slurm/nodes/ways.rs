@@ -44,9 +44,12 @@ impl NodeTest<'_> {
 
     /// The weights of these nodes, ascending, each once.
     pub(super) fn weights_of(&self, nodes: &NodeSet) -> Vec<NodeWeight> {
-        let mut weights: Vec<NodeWeight> = nodes.iter().map(|node| self.weights[node as usize]).collect();
-        weights.sort_unstable();
-        weights.dedup();
+        let mut weights = Vec::new();
+        for weight in nodes.iter().map(|node| self.weights[node as usize]) {
+            if let Err(at) = weights.binary_search(&weight) {
+                weights.insert(at, weight);
+            }
+        }
         weights
     }
 
