@@ -148,7 +148,7 @@ impl Recorder {
 
     /// Sorts the predictions of one event, which begin at index `from`: the job's own first, then the others by `arrival`.
     #[inline]
-    pub fn order_history(&mut self, from: usize, arrival: impl Fn(JobId) -> JobId) {
+    pub fn order_history(&mut self, from: usize, arrival: &dyn Fn(JobId) -> JobId) {
         if let Some(history) = &mut self.history {
             history[from..].sort_by_key(|made| (made.job != made.cause, arrival(made.job)));
         }

@@ -1,5 +1,7 @@
 //! Random workloads on which events coincide on purpose, and how a property is checked on them.
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use proptest::collection::vec;
@@ -14,7 +16,29 @@ use crate::support::{job_of, workload};
 
 /// Checks a property on random cases and shows the smallest that breaks it. A fifth of `cases` are the same on every day,
 /// a tenth are new: over the days many more cases are tried than in one run.
-pub fn check<S: Strategy>(seed: u64, cases: u32, strategy: S, property: impl Fn(S::Value) -> TestCaseResult) {
+pub fn check<S>(seed: u64, cases: u32, strategy: S, property: impl Fn(S::Value) -> TestCaseResult)
+where
+    S: Strategy<Value: 'static> + 'static,
+{
+    let strategy = strategy.prop_map(|value| Box::new(value) as Box<dyn Case>).boxed();
+    check_any(seed, cases, &strategy, &|case| {
+        let case: Box<dyn Any> = case;
+        property(*case.downcast().expect("a value of the strategy"))
+    });
+}
+
+/// A random case of any type.
+trait Case: Any + Debug {}
+
+impl<T: Any + Debug> Case for T {}
+
+/// As [`check`]; compiled once for all of them.
+fn check_any(
+    seed: u64,
+    cases: u32,
+    strategy: &BoxedStrategy<Box<dyn Case>>,
+    property: &dyn Fn(Box<dyn Case>) -> TestCaseResult,
+) {
     let day = seed_of_the_day();
     for (day, cases) in [(0, cases.div_ceil(5)), (day, cases.div_ceil(10))] {
         let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -22,7 +46,7 @@ pub fn check<S: Strategy>(seed: u64, cases: u32, strategy: S, property: impl Fn(
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&day.to_le_bytes());
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-        if let Err(error) = TestRunner::new_with_rng(config, rng).run(&strategy, &property) {
+        if let Err(error) = TestRunner::new_with_rng(config, rng).run(strategy, property) {
             panic!("SHADOWTIME_SEED={day} repeats this case: {error}");
         }
     }

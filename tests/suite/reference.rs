@@ -249,7 +249,7 @@ fn equals_the_reference(
     seed: u64,
     cases: u32,
     scheduler: OracleScheduler,
-    predictors: impl Strategy<Value = Predictor>,
+    predictors: impl Strategy<Value = Predictor> + 'static,
 ) {
     check(seed, cases, (workloads(), settings(scheduler, predictors)), |(workload, setting)| {
         both_agree(&workload, &setting)

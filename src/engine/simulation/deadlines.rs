@@ -1,5 +1,6 @@
 //! Missed deadlines: finds the running jobs that outlive their predictions without examining all running jobs.
 
+use super::gated::sort_by_log;
 use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
@@ -26,7 +27,7 @@ impl<O: Observer> Simulation<O> {
                 late.push(due.job());
             }
         }
-        late.sort_unstable_by_key(|&id| self.by_log(id));
+        sort_by_log(&mut late, &self.gate);
         for &id in &late {
             // The deadline may have changed since it was queued, also earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {

@@ -44,10 +44,7 @@ impl<O: Observer> Simulation<O> {
     /// The number by which the ends of a job are ordered: that of the log if users react, else that of its arrival.
     #[inline]
     pub(super) fn by_log(&self, arrived: JobId) -> JobId {
-        match &self.gate {
-            Some(gate) if gate.has_feedback() => gate.submitted(arrived),
-            _ => arrived,
-        }
+        by_log(&self.gate, arrived)
     }
 
     /// The job of [`Simulation::by_log`], by its arrival.
@@ -84,6 +81,18 @@ impl<O: Observer> Simulation<O> {
             Some((held, job)) => Err(EngineError::Held { job, time: self.now(), held }),
         }
     }
+}
+
+fn by_log(gate: &Option<Box<Gate>>, arrived: JobId) -> JobId {
+    match gate {
+        Some(gate) if gate.has_feedback() => gate.submitted(arrived),
+        _ => arrived,
+    }
+}
+
+/// Sorts jobs as [`Simulation::by_log`] orders them; compiled once for all observers.
+pub(super) fn sort_by_log(arrived: &mut [JobId], gate: &Option<Box<Gate>>) {
+    arrived.sort_unstable_by_key(|&id| by_log(gate, id));
 }
 
 /// See [`Simulation::by_arrival`].

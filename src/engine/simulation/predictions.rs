@@ -81,7 +81,7 @@ impl<O: Observer> Simulation<O> {
             }
         }
         let gate = &self.gate;
-        self.observers.0.order_history(first_made, |job| by_arrival(gate, job));
+        self.observers.0.order_history(first_made, &|job| by_arrival(gate, job));
         self.board.forget_changes();
         let Some(fault) = self.board.fault() else { return Ok(()) };
         let (predictor, time) = (self.predictor.name.clone(), self.now());
