@@ -126,7 +126,7 @@ fn a_bar_leaves_nothing_behind_after_an_error() {
 
 #[test]
 fn the_bars_of_waits_follow_each_other() {
-    let many = ["--regression-every", "1", "--threads", "1", "--repeat", "6"];
+    let many = ["--regression-every", "1", "--threads", "1", "--repeat", "3"];
     let args = [&["wait", "--method", "knn:point=rbf,simulate"], &many[..]].concat();
     let shown = on_terminal(80, &args);
     assert!(shown.success);
