@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::gate::Gate;
 use crate::job::{Job, Submission};
 use crate::time::{Seconds, Time};
-use crate::trace::{Links, Workload};
+use crate::trace::Workload;
 
 /// No group.
 const NONE: u32 = u32::MAX;
@@ -97,52 +96,5 @@ impl Feedback {
     /// When each job was submitted.
     pub fn submitted(&self) -> &[Time] {
         &self.submitted
-    }
-}
-
-impl Gate {
-    /// This gate, or if there is none an open one, for users who react. `gate` if the workload has no feedback.
-    pub fn with_feedback(gate: Option<Gate>, workload: &Workload) -> Option<Gate> {
-        let Some(feedback) = Feedback::of(workload) else { return gate };
-        let mut gate = gate.unwrap_or_else(|| Gate::new(&Links::default()));
-        gate.feedback = Some(feedback);
-        Some(gate)
-    }
-
-    /// Whether jobs are submitted after the ends of others.
-    pub fn has_feedback(&self) -> bool {
-        self.feedback.is_some()
-    }
-
-    /// Whether it is known when the next job is submitted.
-    pub(super) fn expects_jobs(&self) -> bool {
-        self.feedback.as_ref().is_some_and(|feedback| feedback.next_time().is_some())
-    }
-
-    /// Takes a job that its user will submit. Returns false if users do not react: then it is submitted at its own time.
-    pub(super) fn takes(&mut self, job: &Job) -> bool {
-        self.feedback.as_mut().is_some_and(|feedback| {
-            feedback.add(job);
-            true
-        })
-    }
-
-    /// The jobs that users submit until now come to the gate.
-    pub(super) fn submit_due(&mut self, now: Time) {
-        while let Some((id, job)) = self.feedback.as_mut().and_then(|feedback| feedback.pop_due(now)) {
-            self.submit(id, job, now);
-        }
-    }
-
-    /// When each job was submitted. None if users do not react.
-    pub(super) fn submissions(&self) -> Option<&[Time]> {
-        self.feedback.as_ref().map(Feedback::submitted)
-    }
-
-    /// A job has left for ever: its user may react.
-    pub(super) fn react(&mut self, id: u32, now: Time) {
-        if let Some(feedback) = &mut self.feedback {
-            feedback.on_end(id, now);
-        }
     }
 }

@@ -16,6 +16,7 @@ mod placement;
 mod read;
 mod resources;
 mod shape;
+mod shapes;
 mod toml_file;
 mod units;
 
@@ -29,7 +30,8 @@ pub use nodes::Nodes;
 pub use placement::Placement;
 pub use read::{AssociationsFile, MachineFile, parse_cluster, read_cluster};
 pub use resources::{NodeGrant, NodeShare, Resources, cpus_of, give, take};
-pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace, Shapes, Unplaceable};
+pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace};
+pub use shapes::{Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::{parse_memory, print_memory, slurm_time};
 

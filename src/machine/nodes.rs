@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::resources::{NodeGrant, NodeShare, Resources, give, take};
-use super::shape::{NodeShape, Shapes};
+use super::shape::NodeShape;
+use super::shapes::Shapes;
 use crate::job::JobId;
 use crate::request::RequestId;
 

@@ -1,7 +1,7 @@
 //! Lists as users write them: commas, ranges and braces.
 
-use super::list::{quote, split_list, unquote};
 use super::range::{MOST, Range};
+use super::split::{quote, split_list, unquote};
 use crate::text::shortened;
 
 /// The options with numbers as values: two dots in a value always mean a range.

@@ -13,6 +13,7 @@ mod expand;
 mod kind;
 mod list;
 mod range;
+mod split;
 mod swept;
 
 use std::collections::BTreeMap;
@@ -21,11 +22,12 @@ use std::fmt;
 pub use catalog::Catalog;
 pub use expand::{expand, literal};
 pub use kind::Kind;
-pub use list::{SpecList, parse_list, quote, split_list, unquote};
+pub use list::{SpecList, parse_list};
+pub use split::{quote, split_list, unquote};
 pub use swept::{SweptKey, SweptKeys};
 
 use kind::KeyValues;
-use list::{is_key, quote_if_needed, split_at_commas};
+use split::{is_key, quote_if_needed, split_at_commas};
 
 use crate::similar::did_you_mean;
 use crate::time::{Seconds, parse_duration};

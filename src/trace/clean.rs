@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::conditions::{LogConditions, drop_never_eligible};
 use super::error::TraceError;
-use super::read::Log;
+use super::log::Log;
 use super::record::{CANCELLED, Record};
 use super::shown_names::ShownNames;
 use super::workload::{CleaningReport, Workload};
@@ -330,7 +330,7 @@ fn why_no_jobs(report: &CleaningReport) -> String {
 mod tests {
     use super::*;
     use crate::trace::header::Header;
-    use crate::trace::read::ReadOptions;
+    use crate::trace::log::ReadOptions;
     use crate::trace::source::Source;
 
     /// A log of (submit, wait, runtime, allocated, requested, estimate) on 64 processors.

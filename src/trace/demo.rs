@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::clean::{Cleaning, clean};
-use super::read::{ReadOptions, read};
+use super::log::ReadOptions;
+use super::read::read;
 use super::source::Source;
 use super::workload::Workload;
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::error::TraceError;
 use super::feedback::Preceding;
 use super::header::Header;
-use super::read::{Log, LogText};
+use super::log::{Log, LogText};
 use super::record::Record;
 use crate::request::{LogRequests, RequestId, Requests};
 use crate::sort::sort_by_key;

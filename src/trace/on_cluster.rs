@@ -9,49 +9,7 @@ use super::workload::Workload;
 use crate::job::Submission;
 use crate::machine::{Cluster, Shapes, Unplaceable};
 use crate::request::{Request, RequestId, Requests};
-use crate::text::{counted, printable};
-
-/// How many jobs can never run on a cluster, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unplaced {
-    /// They name no partition, and the cluster has no default.
-    pub without_partition: u64,
-    /// Their partitions do not allow their number of nodes.
-    pub node_limits: u64,
-    /// They do not fit the idle nodes of their partitions.
-    pub too_large: u64,
-    /// The number of the first of them in the log.
-    pub first: i64,
-}
-
-impl Unplaced {
-    /// All of them.
-    pub fn count(&self) -> u64 {
-        self.without_partition + self.node_limits + self.too_large
-    }
-
-    fn add(&mut self, job: i64, why: &Unplaceable) {
-        if self.count() == 0 {
-            self.first = job;
-        }
-        *match why {
-            Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
-            Unplaceable::NodeLimits => &mut self.node_limits,
-            Unplaceable::TooLarge => &mut self.too_large,
-        } += 1;
-    }
-
-    /// The causes with their counts, in words.
-    pub fn in_words(&self) -> String {
-        let causes = [
-            (self.without_partition, Unplaceable::NoDefault),
-            (self.node_limits, Unplaceable::NodeLimits),
-            (self.too_large, Unplaceable::TooLarge),
-        ];
-        let some = causes.iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")
-    }
-}
+use crate::text::printable;
 
 /// Other names for partitions of the log: those of the cluster.
 pub type PartitionMap = BTreeMap<String, String>;

@@ -5,7 +5,7 @@ use std::fmt;
 use rand::RngExt;
 
 use super::error::TraceError;
-use super::read::TOO_MANY;
+use super::log::TOO_MANY;
 use super::workload::Workload;
 use crate::rng::stream;
 use crate::sort::sort_by_key;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::read::Log;
+use super::log::Log;
 use super::rows::NameKind;
 use crate::text::shortened;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::clean::{Cleaning, clean, peak};
 use super::conditions::ConditionSurvey;
 use super::error::TraceError;
-use super::read::{Log, Skipped};
+use super::log::{Log, Skipped};
 use super::record::Record;
 use super::requests::RequestSurvey;
 use super::rows::SourceReport;

@@ -4,7 +4,8 @@ use rustc_hash::FxHashSet;
 
 use super::clean::{ProcsField, peak, sane_procs};
 use super::error::{LineFault, TraceError};
-use super::read::{Log, ReadOptions, open};
+use super::log::{Log, ReadOptions};
+use super::read::open;
 use super::record::Record;
 use super::rows::Collector;
 use super::source::Source;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::conditions::{LogConditions, NeverEligible};
 use super::feedback::LogFeedback;
-use super::on_cluster::Unplaced;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
-use crate::machine::Shapes;
+use crate::machine::{Shapes, Unplaceable};
 use crate::request::Requests;
+use crate::text::counted;
 use crate::time::{Seconds, Time};
 
 /// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each. With
@@ -128,5 +128,47 @@ impl CleaningReport {
     /// The records that became jobs.
     pub fn jobs(&self) -> u64 {
         self.records - self.dropped()
+    }
+}
+
+/// How many jobs can never run on a cluster, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unplaced {
+    /// They name no partition, and the cluster has no default.
+    pub without_partition: u64,
+    /// Their partitions do not allow their number of nodes.
+    pub node_limits: u64,
+    /// They do not fit the idle nodes of their partitions.
+    pub too_large: u64,
+    /// The number of the first of them in the log.
+    pub first: i64,
+}
+
+impl Unplaced {
+    /// All of them.
+    pub fn count(&self) -> u64 {
+        self.without_partition + self.node_limits + self.too_large
+    }
+
+    pub(super) fn add(&mut self, job: i64, why: &Unplaceable) {
+        if self.count() == 0 {
+            self.first = job;
+        }
+        *match why {
+            Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
+            Unplaceable::NodeLimits => &mut self.node_limits,
+            Unplaceable::TooLarge => &mut self.too_large,
+        } += 1;
+    }
+
+    /// The causes with their counts, in words.
+    pub fn in_words(&self) -> String {
+        let causes = [
+            (self.without_partition, Unplaceable::NoDefault),
+            (self.node_limits, Unplaceable::NodeLimits),
+            (self.too_large, Unplaceable::TooLarge),
+        ];
+        let some = causes.iter().filter(|(count, _)| *count > 0);
+        some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")
     }
 }

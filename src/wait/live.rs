@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::back_test::BackTest;
-use super::forward::{ForwardSetting, QueueSnapshot};
+use super::forward::{ForwardSetting, QueueSnapshot, SimulatedJobs};
 use super::recalibrate::OpenQueue;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
 use super::seen::{QueueAhead, SeenQueues};
-use super::simulated_log::{SimulatedJobs, SimulatedLog};
+use super::simulated_log::SimulatedLog;
 use crate::engine::EngineError;
 use crate::job::JobId;
 use crate::parallel;

@@ -44,8 +44,8 @@ pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, MethodAnswer, Pr
 pub use features::{FEATURES, Features, features};
 pub use figures::{CalibrationBin, HitRate, WaitFigures};
 pub use forward::{
-    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueSnapshot, QueueWaits, RatioHistory, SnapshotJob,
-    forward_waits, snapshot_at,
+    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueSnapshot, QueueWaits, RatioHistory, SimulatedJobs,
+    SnapshotJob, forward_waits, snapshot_at,
 };
 pub use history::{HistoryJob, HistoryWindow, WaitHistory};
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};
@@ -63,7 +63,7 @@ pub use reliability::Reliability;
 pub use sample::{LEVELS, SampledWait, WaitSample};
 pub use schedule::{SiteHandler, SiteOrder, SiteSchedule, recorded_starts};
 pub use seen::{QueueAhead, SeenQueues};
-pub use simulated_log::{SimulatedJobs, SimulatedLog};
+pub use simulated_log::SimulatedLog;
 pub use state::{SiteJob, SiteState};
 pub use svm::Classifier;
 pub use tables::{

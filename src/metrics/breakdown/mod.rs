@@ -1,10 +1,12 @@
 //! Figures of groups of jobs: who gains and who pays.
 
+mod group_by;
 mod grouping;
 mod request_classes;
 
-pub use grouping::{GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name};
-pub(super) use grouping::{runtime_class, width_class};
+pub use group_by::{GroupBy, RUNTIME_CLASSES, runtime_class_name, width_class_name};
+pub(super) use group_by::{runtime_class, width_class};
+pub use grouping::{Grouping, Groupings};
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grouping::{GroupBy, width_class, width_class_name};
+use super::group_by::{GroupBy, width_class, width_class_name};
 use crate::machine::{Cluster, print_memory};
 use crate::request::{Request, RequestId};
 use crate::trace::{Workload, shown_texts};

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::GanttNotes;
-use super::gantt_nodes::first_rows;
 use crate::engine::{Finished, RunRecord};
 use crate::job::JobId;
-use crate::machine::NodeShare;
+use crate::machine::{Cluster, NodeShare};
 use crate::sort::sort_by_key;
 use crate::time::{HOUR, MINUTE, Seconds, Time};
 use crate::trace::Workload;
@@ -153,6 +152,15 @@ impl Gantt {
     pub fn is_by_node(&self) -> bool {
         self.jobs.iter().any(|job| !job.shares.is_empty())
     }
+}
+
+/// The first row of each node, and the end of the last.
+pub(super) fn first_rows(cluster: &Cluster) -> Vec<u32> {
+    let ends = cluster.nodes.iter().scan(0u32, |end, node| {
+        *end = end.saturating_add(node.cpus);
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 /// Rows that are free, as ranges in ascending order.

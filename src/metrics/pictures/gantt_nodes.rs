@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::gantt::Gantt;
+use super::gantt::{Gantt, first_rows};
 use crate::machine::Cluster;
 use crate::sort::sort_by_key;
 use crate::time::Time;
@@ -17,15 +17,6 @@ pub struct GanttNode {
     pub name: String,
     /// Its CPUs among those of all nodes: see [`super::GanttJob::rows`].
     pub rows: Range<u32>,
-}
-
-/// The first row of each node, and the end of the last.
-pub fn first_rows(cluster: &Cluster) -> Vec<u32> {
-    let ends = cluster.nodes.iter().scan(0u32, |end, node| {
-        *end = end.saturating_add(node.cpus);
-        Some(*end)
-    });
-    std::iter::once(0).chain(ends).collect()
 }
 
 /// The nodes that charts of a window show, in their order, and how many are left out: those with the least CPU time in the window.

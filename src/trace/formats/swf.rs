@@ -124,7 +124,7 @@ mod tests {
     use crate::trace::error::LineFault;
     use crate::trace::formats::LogFormat;
     use crate::trace::lines::LONGEST_LINE;
-    use crate::trace::read::ReadOptions;
+    use crate::trace::log::ReadOptions;
     use crate::trace::source::{Digesting, Source};
 
     /// Returns a few bytes per read, each time after an interruption, and may fail at the end.

@@ -10,7 +10,7 @@ use super::{PresentJob, PresentQueue, PresentStage};
 use crate::request::Request;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::clean::{ProcsField, procs_of};
-use crate::trace::read::Log;
+use crate::trace::log::Log;
 use crate::trace::record::CANCELLED;
 use crate::trace::rows::{Collector, JobInRow, Unit};
 

@@ -10,7 +10,7 @@ use super::if_more_than_cpus;
 use crate::request::{LogRequests, Request, RequestId, Requests};
 use crate::trace::conditions::{CONDITION_FIELDS, ConditionsRead, WrittenConditions, log_seconds, set_condition};
 use crate::trace::error::TraceError;
-use crate::trace::read::Log;
+use crate::trace::log::Log;
 use crate::trace::source::{Source, digest};
 
 /// A file with the requests of the jobs of a log.

@@ -7,11 +7,11 @@ mod snapshot;
 pub use draws::{PastRatios, RatioHistory};
 pub use snapshot::{QueueSnapshot, SnapshotJob};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
-use super::simulated_log::SimulatedJobs;
 use crate::engine::{EngineError, EngineOptions, Simulation};
 use crate::experiment::Setting;
 use crate::job::JobId;
@@ -19,6 +19,39 @@ use crate::parallel;
 use crate::rng::stream;
 use crate::schedule::{self, Accounts, LogFacts};
 use crate::time::Seconds;
+
+/// Which jobs of a log are simulated.
+#[derive(Clone, Debug)]
+pub struct SimulatedJobs {
+    /// Their places in the schedule.
+    pub range: Range<usize>,
+    /// Only every n-th of them, from the first on.
+    pub every: usize,
+    /// The places of those at whose arrivals all waiting jobs are answered for, in ascending order.
+    pub moments: Vec<usize>,
+}
+
+impl SimulatedJobs {
+    /// These jobs, without answers for others that wait when they arrive.
+    pub fn arrivals(range: Range<usize>, every: usize) -> SimulatedJobs {
+        SimulatedJobs { range, every, moments: Vec::new() }
+    }
+
+    /// Whether the job at this place is one of them.
+    pub fn contains(&self, place: usize) -> bool {
+        self.range.contains(&place) && (place - self.range.start).is_multiple_of(self.every)
+    }
+
+    /// The number of jobs.
+    pub fn count(&self) -> usize {
+        self.range.len().div_ceil(self.every)
+    }
+
+    /// The number of a job among them.
+    pub(super) fn number(&self, id: JobId) -> Option<usize> {
+        self.contains(id.index()).then(|| (id.index() - self.range.start) / self.every)
+    }
+}
 
 /// How the present queue is simulated.
 #[derive(Clone, Debug)]

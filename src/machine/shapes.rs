@@ -1,0 +1,278 @@
+//! The requests of a workload as shapes on a cluster, or why they can never be placed.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::constraint::Constraint;
+use super::placement::Placement;
+use super::shape::{ListRelation, NodeList, NodeShape, ShapePlace};
+use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::sort::sort_by_key;
+
+/// Why a job can never run on a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplaceable {
+    /// The partition that it names does not exist.
+    NoPartition(String),
+    /// It names no partition, and there is none for such jobs.
+    NoDefault,
+    /// Its partitions do not allow its number of nodes.
+    NodeLimits,
+    /// It does not fit the idle nodes.
+    TooLarge,
+}
+
+impl fmt::Display for Unplaceable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unplaceable::NoPartition(name) => {
+                write!(f, "the machine has no partition '{}'", crate::text::printable(name))
+            }
+            Unplaceable::NoDefault => f.write_str("it names no partition, and the machine has no default"),
+            Unplaceable::NodeLimits => f.write_str("its partition does not allow its number of nodes"),
+            Unplaceable::TooLarge => f.write_str("it does not fit the idle nodes of its partition"),
+        }
+    }
+}
+
+/// The shapes of all requests of a workload.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    cluster: Arc<Cluster>,
+    /// By request.
+    all: Vec<Result<NodeShape, Unplaceable>>,
+    /// By request: what it asks for in its own words.
+    asked: Vec<Request>,
+    /// The lists of nodes, and the kinds.
+    lists: NodeLists,
+    /// By two lists: what nodes of the first the second has. Empty if there are too many lists.
+    relations: Vec<ListRelation>,
+    /// Whether the machine is a pool of processors for these requests.
+    is_pool: bool,
+    /// By the number of a user in the log: the name, if the machine says what this user may use.
+    users: BTreeMap<i64, String>,
+}
+
+impl Shapes {
+    /// What these requests mean on a cluster.
+    pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
+        let mut lists = NodeLists::default();
+        let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
+        let relations = lists.relations(cluster.nodes.len());
+        Shapes {
+            cluster,
+            all,
+            asked: requests.all().to_vec(),
+            lists,
+            relations,
+            is_pool: false,
+            users: BTreeMap::new(),
+        }
+    }
+
+    /// What nodes of a list another has.
+    pub fn relation(&self, list: &NodeList, other: &NodeList) -> ListRelation {
+        let number = list.number as usize * self.lists.known.len() + other.number as usize;
+        match self.relations.get(number) {
+            Some(relation) => *relation,
+            None if list.number == other.number => ListRelation::Within,
+            None => ListRelation::Other,
+        }
+    }
+
+    /// Notes whether the machine is a pool of processors for these jobs, given as what they ask for and their processors: every
+    /// CPU is as good as another for all of them.
+    pub fn note_jobs(&mut self, mut jobs: impl Iterator<Item = (RequestId, u32)>) {
+        let mut partitions = self.all.iter().flatten().flat_map(|shape| &shape.places).map(|place| place.partition);
+        let only = partitions.next();
+        if partitions.any(|partition| Some(partition) != only) {
+            return;
+        }
+        let is_of_pool = |shape: &NodeShape, procs: u32| {
+            let is_plain = |place: &ShapePlace| place.is_plain && place.nodes.nodes.len() == self.cluster.nodes.len();
+            let NodeShape { cpus, nodes, gpus_per_node, gpus, places } = shape;
+            (*cpus, *nodes, *gpus_per_node, *gpus) == (procs, 0, 0, 0) && places.len() == 1 && is_plain(&places[0])
+        };
+        self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
+    }
+
+    /// Notes the names of users, given by their numbers in the log. Only those are kept of which the machine says something.
+    pub fn note_users<'n>(&mut self, names: impl Iterator<Item = (i64, &'n [u8])>) {
+        let listed: BTreeSet<&[u8]> = self.cluster.associations.users.iter().map(|user| user.name.as_bytes()).collect();
+        let names = names.filter(|(_, name)| listed.contains(name));
+        self.users = names.map(|(number, name)| (number, String::from_utf8_lossy(name).into_owned())).collect();
+    }
+
+    /// The name of a user of the log for the machine. A log that has no names has numbers.
+    pub fn user(&self, number: i64) -> Cow<'_, str> {
+        match self.users.get(&number) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(number.to_string()),
+        }
+    }
+
+    /// Whether the machine is a pool of processors for the jobs of the workload: only the names of their nodes differ.
+    pub fn is_pool(&self) -> bool {
+        self.is_pool
+    }
+
+    /// The number of kinds: see [`ShapePlace::kind`].
+    pub fn kinds(&self) -> usize {
+        self.lists.kinds.len()
+    }
+
+    /// What one more request means, which has the next number.
+    pub fn push(&mut self, request: &Request) {
+        self.all.push(self.lists.shape(&self.cluster, request));
+        self.asked.push(request.clone());
+        self.relations = self.lists.relations(self.cluster.nodes.len());
+        self.is_pool = false;
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &Arc<Cluster> {
+        &self.cluster
+    }
+
+    /// The number of shapes.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What a request means; why not, if no job that asks for this can ever run.
+    ///
+    /// # Errors
+    /// The reason.
+    ///
+    /// # Panics
+    /// If the request is not one of the workload.
+    pub fn find(&self, request: RequestId) -> Result<&NodeShape, &Unplaceable> {
+        self.all[request.index().expect("every job on nodes has a request")].as_ref()
+    }
+
+    /// What a request asks for in its own words. Panics as [`Shapes::find`].
+    pub fn asked(&self, request: RequestId) -> &Request {
+        &self.asked[request.index().expect("every job on nodes has a request")]
+    }
+
+    /// Whether it is known of any job how much memory it has.
+    pub fn has_memory(&self) -> bool {
+        self.asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)
+            || self.cluster.partitions.iter().any(|partition| partition.memory_per_cpu.is_some())
+    }
+
+    /// The shape of a job that can run. Panics if it cannot.
+    pub fn get(&self, request: RequestId) -> &NodeShape {
+        self.find(request).expect("jobs that cannot run are dropped")
+    }
+}
+
+/// The nodes of a partition that have the features of a constraint, each list once.
+#[derive(Clone, Debug, Default)]
+struct NodeLists {
+    known: BTreeMap<(usize, String), Arc<NodeList>>,
+    kinds: HashMap<RoomKind, u32>,
+}
+
+/// The list of nodes, memory for each CPU and for each node, GPUs for each node, whether nodes are whole.
+type RoomKind = (u32, u64, u64, u32, bool);
+
+impl NodeLists {
+    fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
+        let partitions = match request.partitions.is_empty() {
+            true => vec![cluster.default_partition().ok_or(Unplaceable::NoDefault)?],
+            false => {
+                let find =
+                    |name: &String| cluster.partition(name).ok_or_else(|| Unplaceable::NoPartition(name.clone()));
+                request.partitions.iter().map(find).collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        let nodes = nodes_asked(request);
+        let (gpus_per_node, gpus) = match request.gpus {
+            GpusAsked::None => (0, 0),
+            GpusAsked::PerNode(gpus) => (gpus, 0),
+            GpusAsked::Total(gpus) => (0, gpus),
+        };
+        let mut shape = NodeShape { cpus: request.cpus.max(1), nodes, gpus_per_node, gpus, places: Vec::new() };
+        let mut is_allowed = false;
+        let idle = cluster.resources();
+        for at in partitions {
+            let partition = &cluster.partitions[at];
+            if !(partition.min_nodes.max(1)..=partition.max_nodes.unwrap_or(u32::MAX)).contains(&nodes.max(1)) {
+                continue;
+            }
+            is_allowed = true;
+            let list = self.list(cluster, at, &request.constraint);
+            let mut place = place(request, cluster, at, list);
+            let ShapePlace { memory_per_cpu, memory_per_node, whole, .. } = place;
+            let asks_for_more = memory_per_cpu > 0 || memory_per_node > 0 || gpus_per_node > 0 || whole;
+            place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
+            let next = self.kinds.len() as u32;
+            let kind = (place.nodes.number, memory_per_cpu, memory_per_node, gpus_per_node, whole);
+            place.kind = *self.kinds.entry(kind).or_insert(next);
+            shape.places.push(place);
+            let last = shape.places.len() - 1;
+            if !shape.fits(last, Placement::Pack, cluster, &idle) {
+                shape.places.pop();
+            }
+        }
+        match shape.places.is_empty() {
+            false => Ok(shape),
+            true if is_allowed => Err(Unplaceable::TooLarge),
+            true => Err(Unplaceable::NodeLimits),
+        }
+    }
+
+    /// By two lists: what nodes of the first the second has. Empty if that would take long.
+    fn relations(&self, nodes: usize) -> Vec<ListRelation> {
+        const MOST: usize = 100_000_000;
+        let mut lists: Vec<_> = self.known.values().collect();
+        if lists.len() * lists.len() * nodes > MOST {
+            return Vec::new();
+        }
+        sort_by_key(&mut lists, |list| list.number);
+        lists.iter().flat_map(|a| lists.iter().map(|b| a.relation(b))).collect()
+    }
+
+    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<NodeList> {
+        let number = self.known.len();
+        let make = || {
+            let wanted = Constraint::parse(constraint);
+            let nodes = cluster.partitions[partition].nodes.iter().copied();
+            let nodes = nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features));
+            Arc::new(NodeList::new(number, nodes, cluster))
+        };
+        self.known.entry((partition, constraint.to_string())).or_insert_with(make).clone()
+    }
+}
+
+/// The number of nodes of a job. 0 if it leaves that open: accounting has 1 for every job that does not ask.
+fn nodes_asked(request: &Request) -> u32 {
+    match (request.min_nodes, request.max_nodes) {
+        (0 | 1, max) if max != 1 => match request.tasks_per_node {
+            0 => 0,
+            per_node => request.tasks.div_ceil(per_node),
+        },
+        (min, _) => min.max(1),
+    }
+}
+
+fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<NodeList>) -> ShapePlace {
+    let partition = &cluster.partitions[at];
+    let (memory_per_cpu, memory_per_node) = match request.memory {
+        _ if cluster.ignores_memory => (0, 0),
+        MemoryAsked::Unsaid => (partition.memory_per_cpu.unwrap_or(0), 0),
+        MemoryAsked::PerCpu(memory) => (memory, 0),
+        MemoryAsked::PerNode(memory) => (0, memory),
+    };
+    let whole = request.exclusive || partition.exclusive;
+    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole, is_plain: false }
+}
