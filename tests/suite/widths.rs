@@ -220,7 +220,7 @@ fn tables_of_studies_fit() {
         &["meta", "--scenario", "1K-equal-I,1K-unequal-II", "--days", "1", "--policy", "static,least-loaded"],
         &["malleable", "--days", "3"],
         &["malleable", "--days", "2", "--seeds", "3"],
-        &["reproduce", "downey", "--days", "1"],
+        &["reproduce", "downey", "--days", "1", "--replications", "2"],
         &["trace", "info", log],
     ] {
         assert_fits(&[args, &["--format", "table"]].concat());

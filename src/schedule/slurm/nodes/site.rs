@@ -130,7 +130,7 @@ impl SlurmSite {
 }
 
 /// A set of nodes, one bit each.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeSet {
     words: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::choice::{Need, NodeTest, Usable, UsableNodes, are_enough};
+use super::choice::{Need, NodeTest, NodeWeight, Usable, UsableNodes, are_enough};
 use super::job::NodeCounts;
 use super::site::{FAR, Network, NodeSet};
 
@@ -15,19 +15,10 @@ pub(super) fn by_network(
     counts: &NodeCounts,
 ) -> Option<NodeSet> {
     let network = test.on.site.network.as_ref().expect("a site with a network");
-    let weights = test.weights_of(nodes);
-    let groups: Vec<NodeSet> = weights
-        .iter()
-        .map(|weight| {
-            let mut group = nodes.clone();
-            group.retain(|node| test.weights[node as usize] == *weight);
-            group
-        })
-        .collect();
     let mut below: Vec<NodeSet> = network.switches.iter().map(|switch| switch.nodes.common(nodes)).collect();
-    let top = below[top_switch(network, &below, &groups, &need, counts)?].clone();
+    let top = below[top_switch(test, network, &below, &need, counts)?].clone();
     let chosen = NodeSet::none(test.on.site.len());
-    let (candidates, required) = candidates(test, &groups, usable, &top, &need, counts)?;
+    let (candidates, required) = candidates(test, usable, &top, &need, counts)?;
     below.iter_mut().for_each(|below| below.keep(&candidates));
     let is_used = vec![false; below.len()];
     let mut walk = NetworkWalk { test, network, below, is_used, need, chosen };
@@ -41,18 +32,18 @@ pub(super) fn by_network(
 
 /// The highest switch with enough nodes, of its lowest weight; later ones win ties.
 fn top_switch(
+    test: &NodeTest<'_>,
     network: &Network,
     below: &[NodeSet],
-    groups: &[NodeSet],
     need: &Need,
     counts: &NodeCounts,
 ) -> Option<usize> {
-    let mut top: Option<(usize, usize)> = None;
+    let mut top: Option<(usize, NodeWeight)> = None;
     for (at, own) in below.iter().enumerate() {
         if !are_enough(own.count().into(), need, counts) {
             continue;
         }
-        let Some(weight) = groups.iter().position(|group| group.meets(own)) else { continue };
+        let Some(weight) = own.iter().map(|node| test.weights[node as usize]).min() else { continue };
         let level = |at: usize| network.switches[at].level;
         if top.is_none_or(|(best, lowest)| level(at) >= level(best) && weight <= lowest) {
             top = Some((at, weight));
@@ -64,7 +55,6 @@ fn top_switch(
 /// The candidates below the top switch, weight by weight until they suffice, and those of the lower weights, which are all taken.
 fn candidates(
     test: &NodeTest<'_>,
-    groups: &[NodeSet],
     usable: &mut UsableNodes,
     top: &NodeSet,
     need: &Need,
@@ -73,14 +63,14 @@ fn candidates(
     let mut all = NodeSet::none(test.on.site.len());
     let mut required = None;
     let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
-    for group in groups {
+    for weight in test.weights_of(top) {
         if is_enough {
             break;
         }
         if !all.is_empty() {
             required = Some(all.clone());
         }
-        for node in group.common(top).iter() {
+        for node in top.iter().filter(|&node| test.weights[node as usize] == weight) {
             let entry = usable[node as usize].as_mut().expect("a usable node");
             let own = test.on.cpus_of(entry);
             if own > 0 {
@@ -136,10 +126,12 @@ impl NetworkWalk<'_, '_> {
     /// From leaf switches that are used already, then from the best leaf after the other.
     fn take_by_leaves(mut self, usable: &mut UsableNodes) -> Option<NodeSet> {
         let mut counts: Vec<u32> = self.below.iter().map(NodeSet::count).collect();
-        let leaves: Vec<usize> = (0..counts.len()).filter(|&at| self.network.switches[at].level == 0).collect();
-        let used: Vec<usize> = leaves.iter().copied().filter(|&leaf| self.is_used[leaf]).collect();
-        for leaf in used {
-            for node in self.below[leaf].clone().iter() {
+        let is_leaf = |at: &usize| self.network.switches[*at].level == 0;
+        for leaf in (0..counts.len()).filter(is_leaf) {
+            if !self.is_used[leaf] {
+                continue;
+            }
+            for node in std::mem::take(&mut self.below[leaf]).iter() {
                 if !self.chosen.has(node) {
                     self.take(node, usable);
                     self.chosen.insert(node);
@@ -161,9 +153,9 @@ impl NetworkWalk<'_, '_> {
         let mut before = self.need.nodes + 1;
         while before != self.need.nodes {
             before = self.need.nodes;
-            let Some(best) = self.best_leaf(&leaves, &counts, &distances) else { break };
+            let Some(best) = self.best_leaf(&counts, &distances) else { break };
             add(&mut distances, best, self.network);
-            for node in self.below[best].clone().iter() {
+            for node in std::mem::take(&mut self.below[best]).iter() {
                 if self.need.most <= 0 {
                     break;
                 }
@@ -181,9 +173,10 @@ impl NetworkWalk<'_, '_> {
         (least <= 0 && cpus <= 0 && self.need.has_gpus()).then_some(self.chosen)
     }
 
-    fn best_leaf(&self, leaves: &[usize], counts: &[u32], distances: &[u32]) -> Option<usize> {
+    fn best_leaf(&self, counts: &[u32], distances: &[u32]) -> Option<usize> {
         let mut best: Option<usize> = None;
-        for &leaf in leaves.iter().filter(|&&leaf| !self.is_used[leaf]) {
+        let is_unused_leaf = |at: &usize| self.network.switches[*at].level == 0 && !self.is_used[*at];
+        for leaf in (0..counts.len()).filter(is_unused_leaf) {
             let is_possible = counts[leaf] > 0 && distances[leaf] < FAR;
             let Some(so_far) = best else {
                 best = is_possible.then_some(leaf);
