@@ -1,7 +1,7 @@
 //! Reads files of settings: text up to a maximum size, and TOML with line numbers.
 //!
 //! Every error in such a file is reported with its line. [`parse`] reports what is not TOML. For wrong contents, the caller
-//! uses the line of each [`Entry`] and [`Item`]. The TOML parser limits the depth of nesting.
+//! uses the line of each [`SettingsEntry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -82,7 +82,7 @@ pub(crate) fn site_text(file: &str) -> Result<Arc<String>, String> {
 
 /// A key with its value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct SettingsEntry {
     /// Without quotes. A dotted key `a.b` is an entry `a` whose value is a table with an entry `b`.
     pub key: String,
     /// The line of the key, counted from 1.
@@ -114,7 +114,7 @@ pub enum Value {
     /// An array.
     List(Vec<Item>),
     /// A table, in the order of the file.
-    Table(Vec<Entry>),
+    Table(Vec<SettingsEntry>),
 }
 
 impl Value {
@@ -144,7 +144,7 @@ impl Value {
 ///
 /// # Errors
 /// If the text is not TOML or has too large a number; the message names the line.
-pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
+pub fn parse(text: &str) -> Result<Vec<SettingsEntry>, String> {
     let lines = LineNumbers::new(text);
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -155,10 +155,10 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
     entries(table.get_ref(), &lines)
 }
 
-fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<Entry>, String> {
+fn entries(table: &DeTable<'_>, lines: &LineNumbers<'_>) -> Result<Vec<SettingsEntry>, String> {
     let entry = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
         let line = lines.at(key.span().start).0;
-        Ok(Entry { key: key.get_ref().to_string(), line, value: read_value(value, lines)? })
+        Ok(SettingsEntry { key: key.get_ref().to_string(), line, value: read_value(value, lines)? })
     };
     table.iter().map(entry).collect()
 }
@@ -220,7 +220,7 @@ mod tests {
         let item = |line, value| Item { line, value };
         let numbers = vec![item(3, Value::Number("0.8".into())), item(4, Value::Text("1..2".into()))];
         assert_eq!(entries[0].value, Value::List(numbers));
-        let entry = |key: &str, line, value| Entry { key: key.to_string(), line, value };
+        let entry = |key: &str, line, value| SettingsEntry { key: key.to_string(), line, value };
         let first = vec![entry("name", 8, Value::Text("A".into())), entry("procs", 9, Value::Number("16".into()))];
         let second = vec![entry("strict", 12, Value::Switch(true)), entry("day", 13, Value::Date("2020-01-01".into()))];
         assert_eq!(entries[1].value, Value::List(vec![item(7, Value::Table(first)), item(11, Value::Table(second))]));

@@ -92,16 +92,16 @@ impl<'a> Episodes<'a> {
 
     /// Finds all starts once.
     fn starts(&mut self) -> Result<&[PlainStart], String> {
-        struct Recorder(Vec<PlainStart>);
+        struct StartList(Vec<PlainStart>);
 
-        impl Observer for Recorder {
+        impl Observer for StartList {
             fn on_start(&mut self, start: &Start<'_>) {
                 self.0.push(PlainStart { time: start.time, job: start.job.id, grant: start.grant.to_vec() });
             }
         }
 
         if self.starts.is_none() {
-            let mut recorder = Recorder(Vec::with_capacity(self.workload.jobs.len()));
+            let mut recorder = StartList(Vec::with_capacity(self.workload.jobs.len()));
             let plain = Setting::parse("easy", "estimate").map_err(|error| error.to_string())?;
             plain.run(self.workload, &mut recorder, &mut |_| ()).map_err(|error| error.to_string())?;
             self.starts = Some(recorder.0);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::policies::DispatchPolicy;
 use crate::experiment::{OPTIONS, OptionForm, Options, ProgramRole, Section, UsedProgram, refuse_overruled};
-use crate::settings_file::{self, Entry, Item, Value};
+use crate::settings_file::{self, Item, SettingsEntry, Value};
 use crate::similar::did_you_mean;
 use crate::spec::{SpecError, parse_list};
 use crate::trace::labels;
@@ -145,7 +145,7 @@ impl SitesFile {
     /// If the text has another form; the message names the line.
     pub fn parse(text: &str) -> Result<SitesFile, SpecError> {
         let mut file = SitesFile::default();
-        for Entry { key, line, value } in settings_file::parse(text).map_err(SpecError)? {
+        for SettingsEntry { key, line, value } in settings_file::parse(text).map_err(SpecError)? {
             let wrong = |line: usize, why: String| SpecError(format!("line {line}: {why}"));
             match (key.as_str(), value) {
                 ("policy", Value::Text(text)) => file.policies = Some(text),
@@ -182,8 +182,8 @@ impl SitesFile {
 }
 
 /// Reads the table of a site that begins on this line. An error is a line and a message.
-fn read_site(table: &[Entry], line: usize) -> Result<SiteText, (usize, String)> {
-    let text = |entry: &Entry| {
+fn read_site(table: &[SettingsEntry], line: usize) -> Result<SiteText, (usize, String)> {
+    let text = |entry: &SettingsEntry| {
         let wrong = || (entry.line, format!("{}: a {} is neither a text nor a number", entry.key, entry.value.kind()));
         entry.value.option_text().ok_or_else(wrong)
     };

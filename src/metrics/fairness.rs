@@ -25,7 +25,7 @@ struct UserSums {
 
 /// The sums of all users of a run, in the order of their first jobs. All unknown users count as one.
 #[derive(Clone, Debug, Default)]
-pub struct Users {
+pub struct UserTotals {
     sums: Vec<UserSums>,
     places: FxHashMap<i32, usize>,
     /// The place of the last job's user: jobs of one user often follow each other.
@@ -108,7 +108,7 @@ impl Losers {
     }
 }
 
-impl Users {
+impl UserTotals {
     /// Adds a job with its wait and its bounded slowdown.
     #[inline]
     pub(super) fn add(&mut self, job: &Job, wait: Seconds, bsld: f64) {
@@ -140,7 +140,7 @@ impl Users {
 
     /// Each user of this run in comparison with a baseline, in the order of their first jobs. Both runs must be of the same
     /// workload.
-    pub fn against(&self, baseline: &Users) -> impl Iterator<Item = UserChange> {
+    pub fn against(&self, baseline: &UserTotals) -> impl Iterator<Item = UserChange> {
         self.sums.iter().map(|user| {
             let base = baseline.places.get(&user.user).map(|&place| baseline.sums[place]);
             let base = base.expect("the baseline has the same users").wait_mean();
@@ -149,7 +149,7 @@ impl Users {
     }
 
     /// The users of this run that lose against a baseline. Both runs must be of the same workload.
-    pub fn losers(&self, baseline: &Users) -> Losers {
+    pub fn losers(&self, baseline: &UserTotals) -> Losers {
         Losers::of(self.against(baseline).map(|user| (user.loses, user.area as f64)))
     }
 }
@@ -210,8 +210,8 @@ mod tests {
     }
 
     /// Users with one job of area 100 for each of these waits. The job's slowdown is its wait.
-    fn users(waits: &[(i32, i64)]) -> Users {
-        let mut users = Users::default();
+    fn users(waits: &[(i32, i64)]) -> UserTotals {
+        let mut users = UserTotals::default();
         for &(user, wait) in waits {
             users.add(&job(user, 10, 10), wait, wait as f64);
         }
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(users(&[(1, 5), (2, 4), (2, 6)]).jain(), 1.0);
         // (1 + 3)^2 / (2 (1 + 9)).
         assert_eq!(users(&[(1, 1), (2, 2), (2, 4)]).jain(), 0.8);
-        assert!(Users::default().jain().is_nan());
+        assert!(UserTotals::default().jain().is_nan());
     }
 
     #[test]

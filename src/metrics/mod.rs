@@ -29,7 +29,7 @@ pub(crate) use column::column_list;
 pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
 pub use columns::COLUMNS;
 pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
-pub use fairness::{Losers, UserChange, Users};
+pub use fairness::{Losers, UserChange, UserTotals};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
 pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown, job_columns};

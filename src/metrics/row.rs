@@ -87,7 +87,7 @@ impl RunRow {
     /// # Errors
     /// If the line has too few or too many fields or a field is not a number; the message names the field.
     pub fn from_line(line: &str) -> Result<RunRow, String> {
-        let mut fields = Fields { rest: line.split('\t').peekable(), read: 0 };
+        let mut fields = RowFields { rest: line.split('\t').peekable(), read: 0 };
         let label = RunLabel {
             trace: String::new(),
             procs: fields.number()?,
@@ -115,7 +115,7 @@ fn summary_fields(summary: &Summary) -> Vec<String> {
     summary.stored().map(|number| number.text()).to_vec()
 }
 
-fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
+fn read_summary(fields: &mut RowFields<'_>) -> Result<Summary, String> {
     let mut summary = Summary::default();
     for number in summary.stored() {
         let field = fields.next()?;
@@ -124,13 +124,13 @@ fn read_summary(fields: &mut Fields<'_>) -> Result<Summary, String> {
     Ok(summary)
 }
 
-struct Fields<'a> {
+struct RowFields<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     /// The number of fields read so far.
     read: usize,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> RowFields<'a> {
     fn next(&mut self) -> Result<&'a str, String> {
         self.read += 1;
         self.rest.next().ok_or_else(|| format!("it ends before field {}", self.read))

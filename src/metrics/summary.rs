@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::fairness::{Users, area, wait_of_widest};
+use super::fairness::{UserTotals, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
 use crate::engine::{Finished, GivenAreas, Preempted, RunRecord};
@@ -155,11 +155,11 @@ pub fn summarize(workload: &Workload, record: &RunRecord, measure: &Measure) -> 
 }
 
 /// As [`summarize`], with the figures of each user, for comparisons with another run of the workload.
-pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &Measure) -> (Summary, Users) {
+pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &Measure) -> (Summary, UserTotals) {
     let measured = measure.jobs(workload.jobs.len());
     let mut waits = Vec::with_capacity(measured.len());
     let mut bslds = Vec::with_capacity(measured.len());
-    let (mut sums, mut users) = (Sums::default(), Users::default());
+    let (mut sums, mut users) = (Sums::default(), UserTotals::default());
     let (mut last_end, mut work) = (workload.first_submit(), 0i128);
     for (at, finished) in record.finished(&workload.jobs).enumerate() {
         last_end = last_end.max(finished.end());

@@ -19,7 +19,7 @@ use crate::time::{FOREVER, Seconds, Time};
 pub struct Board {
     now: Time,
     unix_start: Time,
-    entries: Vec<Entry>,
+    entries: Vec<BoardEntry>,
     /// By index of the entry.
     in_log: Vec<InLog>,
     /// By job id: the index of the job's entry, or `NOWHERE`.
@@ -27,7 +27,7 @@ pub struct Board {
     /// Indexes of entries that are free again.
     vacant: Vec<u32>,
     /// Predictions written since the engine last read them.
-    changes: Vec<Change>,
+    changes: Vec<BoardChange>,
     fault: Option<Fault>,
     /// Predictions that come from past jobs, as far as predictors say so, with the half-width of a confidence interval
     /// if there is one.
@@ -38,7 +38,7 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The entry of one job.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct BoardEntry {
     pub job: Submission,
     pub stage: Stage,
     pub prediction: Seconds,
@@ -61,7 +61,7 @@ pub enum Stage {
 
 /// A prediction that was replaced by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct BoardChange {
     pub job: JobId,
     /// The index of the job's entry.
     pub place: u32,
@@ -203,7 +203,7 @@ impl Board {
         }
         let new = prediction.min(FOREVER);
         let old = std::mem::replace(&mut entry.prediction, new);
-        self.changes.push(Change { job: id, place: place as u32, old, new });
+        self.changes.push(BoardChange { job: id, place: place as u32, old, new });
     }
 
     /// Only the first fault is reported.
@@ -227,7 +227,7 @@ impl Board {
     #[inline]
     pub fn predict_if_above_elapsed(&mut self, id: JobId, prediction: Seconds) {
         // When one prediction is propagated to many jobs, many of them already have it.
-        let is_left_alone = |entry: &Entry| {
+        let is_left_alone = |entry: &BoardEntry| {
             let elapsed = if let Stage::Running { start } = entry.stage { self.now - start } else { 0 };
             prediction <= elapsed || prediction == entry.prediction
         };
@@ -269,7 +269,7 @@ impl Board {
         self.places.get(id.index()).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    fn entry(&self, id: JobId) -> &Entry {
+    fn entry(&self, id: JobId) -> &BoardEntry {
         &self.entries[self.places[id.index()] as usize]
     }
 }
@@ -327,7 +327,7 @@ impl BoardKeeper {
     pub fn arrive_from_log(&mut self, job: Submission, in_log: InLog) -> JobId {
         let board = &mut self.board;
         let id = JobId(board.places.len() as u32);
-        let entry = Entry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
+        let entry = BoardEntry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
         match board.vacant.pop() {
             Some(place) => {
                 board.entries[place as usize] = entry;
@@ -397,7 +397,7 @@ impl BoardKeeper {
     }
 
     /// The entry at a place.
-    pub(crate) fn at(&self, place: usize) -> &Entry {
+    pub(crate) fn at(&self, place: usize) -> &BoardEntry {
         &self.board.entries[place]
     }
 
@@ -422,7 +422,7 @@ impl BoardKeeper {
         !self.board.changes.is_empty() || self.board.fault.is_some()
     }
 
-    pub(crate) fn change(&self, at: usize) -> Option<Change> {
+    pub(crate) fn change(&self, at: usize) -> Option<BoardChange> {
         self.board.changes.get(at).copied()
     }
 

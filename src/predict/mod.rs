@@ -58,7 +58,7 @@ mod sbh;
 mod smith;
 
 pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
-pub(crate) use board::{Change, Entry, Fault};
+pub(crate) use board::{BoardChange, BoardEntry, Fault};
 pub use given::GivenTable;
 pub use predict_at_start::PredictAtStart;
 pub use predictor::{Oracle, Predictor};

@@ -28,7 +28,7 @@ pub struct JobEvent<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind<'a> {
     /// It joined the queue. Its id is unique among the jobs that wait or run.
-    Arrival(Arrival<'a>),
+    Arrival(JobArrival<'a>),
     /// It waited, and started.
     Start,
     /// It ran, and ended. The seconds that it ran; None: the time since its start.
@@ -41,7 +41,7 @@ pub enum EventKind<'a> {
 
 /// What is known of a job that joins the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival<'a> {
+pub struct JobArrival<'a> {
     /// Its user, group, executable, queue and partition; None if unknown.
     pub names: [Option<Cow<'a, str>>; 5],
     /// The processors that it needs, at least 1.
@@ -62,7 +62,7 @@ pub(super) enum EventLine<'a> {
     Event(JobEvent<'a>),
 }
 
-/// The names of an arriving job, in the order of [`Arrival::names`].
+/// The names of an arriving job, in the order of [`JobArrival::names`].
 const NAMES: [&str; 5] = ["user", "group", "executable", "queue", "partition"];
 
 impl JobEvent<'_> {
@@ -79,7 +79,7 @@ impl JobEvent<'_> {
         out.extend_from_slice(format!("{{\"event\":\"{name}\",\"time\":{},{job}\"id\":", self.time).as_bytes());
         write_text(out, &self.id);
         match &self.what {
-            EventKind::Arrival(Arrival { names, procs, estimate, submit }) => {
+            EventKind::Arrival(JobArrival { names, procs, estimate, submit }) => {
                 for (field, name) in NAMES.iter().zip(names) {
                     if let Some(name) = name {
                         out.extend_from_slice(format!(",\"{field}\":").as_bytes());
@@ -213,7 +213,7 @@ impl<'a> RawJob<'a> {
             return Err(format!("submit is {submit}, after the time of the arrival, {time}: leave it out if in doubt"));
         }
         let names = [self.user, self.group, self.executable, self.queue, self.partition].map(known);
-        let what = EventKind::Arrival(Arrival { names, procs, estimate: whole(&estimate, "estimate", 1)?, submit });
+        let what = EventKind::Arrival(JobArrival { names, procs, estimate: whole(&estimate, "estimate", 1)?, submit });
         Ok(JobEvent { time, id, what })
     }
 }
@@ -288,7 +288,7 @@ mod tests {
     fn ids_and_names_are_texts_or_numbers() {
         let line = r#"{"event":"arrival","time":12.9,"log_id":3,"job":{"id":17,"user":"al\u0069ce","group":null,
             "executable":"","queue":-1,"partition":5,"procs":null,"estimate":60.5,"new":[1,{}]}}"#;
-        let arrival = Arrival {
+        let arrival = JobArrival {
             names: [Some("alice".into()), None, None, None, Some("5".into())],
             procs: 1,
             estimate: 60,
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn a_line_that_was_written_is_read_again() {
         let names = [Some("o\"neil\n".into()), None, Some("007".into()), None, Some("größe".into())];
-        let arrival = Arrival { names, procs: 64, estimate: 7200, submit: 40 };
+        let arrival = JobArrival { names, procs: 64, estimate: 7200, submit: 40 };
         for what in [
             EventKind::Arrival(arrival),
             EventKind::Start,

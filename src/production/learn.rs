@@ -1,7 +1,7 @@
 //! Learns from a log: its own schedule, as events.
 
 use super::error::ProductionError;
-use super::event::{Arrival, EventKind, JobEvent};
+use super::event::{EventKind, JobArrival, JobEvent};
 use super::service::{PROGRESS_EVERY, Service};
 use crate::job::{Job, JobId, Submission};
 use crate::sort::sort_by_key;
@@ -21,7 +21,7 @@ pub struct Learned {
 
 /// The events of a job, in the order of the engine at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum LearnedEvent {
     Termination,
     Arrival,
     Start,
@@ -46,20 +46,20 @@ pub fn learn(
     let job = |id: JobId| &workload.jobs[id.index()];
     sort_by_key(&mut ids, |&id| (end(job(id)), id));
     ids.drain(..ids.len().saturating_sub(service.keep()));
-    let mut events: Vec<(Time, Kind, JobId)> = Vec::with_capacity(3 * ids.len());
+    let mut events: Vec<(Time, LearnedEvent, JobId)> = Vec::with_capacity(3 * ids.len());
     for &id in &ids {
-        events.push((begin + job(id).submission.submit, Kind::Arrival, id));
-        events.push((start(job(id)), Kind::Start, id));
-        events.push((end(job(id)), Kind::Termination, id));
+        events.push((begin + job(id).submission.submit, LearnedEvent::Arrival, id));
+        events.push((start(job(id)), LearnedEvent::Start, id));
+        events.push((end(job(id)), LearnedEvent::Termination, id));
     }
     events.sort_unstable();
     for (&(time, kind, id), done) in events.iter().zip(1u64..) {
         // Numbers of jobs may repeat in a log, but not places.
         let name = format!("log:{}", id.0).into();
         let what = match kind {
-            Kind::Arrival => EventKind::Arrival(arrival(time, &job(id).submission, workload, names)),
-            Kind::Start => EventKind::Start,
-            Kind::Termination => EventKind::Termination(Some(job(id).runtime)),
+            LearnedEvent::Arrival => EventKind::Arrival(arrival(time, &job(id).submission, workload, names)),
+            LearnedEvent::Start => EventKind::Start,
+            LearnedEvent::Termination => EventKind::Termination(Some(job(id).runtime)),
         };
         service.learn_event(&JobEvent { time, id: name, what })?;
         if done.is_multiple_of(PROGRESS_EVERY) {
@@ -71,7 +71,7 @@ pub fn learn(
     Ok(Learned { jobs: ids.len(), without_wait, end: events.last().map_or(begin, |event| event.0) })
 }
 
-fn arrival<'a>(submit: Time, job: &Submission, workload: &Workload, log_names: &'a LogNames) -> Arrival<'a> {
+fn arrival<'a>(submit: Time, job: &Submission, workload: &Workload, log_names: &'a LogNames) -> JobArrival<'a> {
     let Submission { estimate, procs, user, group, executable, queue, partition, .. } = *job;
     let mut kinds = NameKind::ALL.into_iter();
     let names = [user, group, executable, queue, partition].map(|code| {
@@ -80,5 +80,5 @@ fn arrival<'a>(submit: Time, job: &Submission, workload: &Workload, log_names: &
         let name = log_names.name(kind, number).map(String::from_utf8_lossy);
         name.or_else(|| (number >= 0).then(|| number.to_string().into()))
     });
-    Arrival { names, procs, estimate, submit }
+    JobArrival { names, procs, estimate, submit }
 }

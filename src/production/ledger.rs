@@ -1,6 +1,6 @@
 //! The ledger: the events of a live system in a compact form, from which the system can be built again.
 
-use super::event::{Arrival, EventKind, JobEvent};
+use super::event::{EventKind, JobArrival, JobEvent};
 use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
@@ -94,7 +94,7 @@ impl Ledger {
                 let Submission { user, group, executable, queue, partition, .. } = *submission;
                 let names = [user, group, executable, queue, partition].map(|code| names.name(code));
                 let Submission { procs, estimate, submit, .. } = *submission;
-                EventKind::Arrival(Arrival { names, procs, estimate, submit })
+                EventKind::Arrival(JobArrival { names, procs, estimate, submit })
             }
             LedgerKind::Start => EventKind::Start,
             LedgerKind::Termination => EventKind::Termination(Some(*runtime)),

@@ -32,7 +32,7 @@ mod service;
 mod state_file;
 
 pub use error::ProductionError;
-pub use event::{Arrival, EventKind, JobEvent};
+pub use event::{EventKind, JobArrival, JobEvent};
 pub use input::{InputLine, LONGEST_LINE, read_line};
 pub use learn::{Learned, learn};
 pub use live::LiveSystem;

@@ -39,13 +39,13 @@ const BEGIN: &str = "{\"shadowtime\":\"predict\",";
 
 /// The first line of a state file.
 #[derive(Debug, serde::Deserialize)]
-pub struct Header {
+pub struct StateHeader {
     version: u32,
     /// The predictor that was last used with the file, in full.
     pub predictor: String,
 }
 
-impl Header {
+impl StateHeader {
     /// Whether the lines have checksums.
     pub fn has_sums(&self) -> bool {
         self.version == VERSION
@@ -56,7 +56,7 @@ impl Header {
 #[derive(Debug)]
 pub struct Found {
     /// The first line; None if there is no file or no whole line in it.
-    pub header: Option<Header>,
+    pub header: Option<StateHeader>,
     /// The length of the torn last line that was removed, in bytes; 0 if there was none.
     pub torn: u64,
     /// Whether there is a file, but nothing in it.
@@ -150,7 +150,7 @@ impl StateFile {
     /// If it is not a state file or cannot be read, or `handle` returns why a line is wrong.
     pub fn read(
         &mut self,
-        mut handle: impl FnMut(&Header, u64, &[u8]) -> Result<(), ProductionError>,
+        mut handle: impl FnMut(&StateHeader, u64, &[u8]) -> Result<(), ProductionError>,
     ) -> Result<Found, ProductionError> {
         let failed = |error| ProductionError::file(&self.path, error);
         let mut file = match OpenOptions::new().read(true).append(true).open(&self.path) {
@@ -195,12 +195,12 @@ impl StateFile {
         Ok(Found { is_empty: header.is_none(), header, torn })
     }
 
-    fn header(&self, sum: &mut u64, line: &mut Vec<u8>) -> Result<Header, ProductionError> {
+    fn header(&self, sum: &mut u64, line: &mut Vec<u8>) -> Result<StateHeader, ProductionError> {
         if !line.starts_with(BEGIN.as_bytes()) {
             return Err(self.not_a_state_file());
         }
         let damaged = |why: &str| damaged(&self.path, 1, why);
-        let header: Header = serde_json::from_slice(line).map_err(|error| damaged(&error.to_string()))?;
+        let header: StateHeader = serde_json::from_slice(line).map_err(|error| damaged(&error.to_string()))?;
         match header.version {
             VERSION if unseal(sum, line) => Ok(header),
             WITHOUT_SUMS if memchr::memmem::find(line, SUM.as_bytes()).is_none() => Ok(header),
@@ -222,7 +222,7 @@ impl StateFile {
     ///
     /// # Errors
     /// If the file cannot be read or written.
-    pub fn add_sums(&mut self, header: &Header) -> Result<(), ProductionError> {
+    pub fn add_sums(&mut self, header: &StateHeader) -> Result<(), ProductionError> {
         let text = fs::read(&self.path).map_err(|error| ProductionError::file(&self.path, error))?;
         self.replace(|write| {
             write(header_line(&header.predictor).into_bytes())?;

@@ -71,9 +71,9 @@ pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 /// # Errors
 /// If it is none.
 pub fn seconds<'a, D: Deserializer<'a>>(deserializer: D, least: i64, what: &'static str) -> Result<i64, D::Error> {
-    struct Whole(i64, &'static str);
+    struct WholeNumber(i64, &'static str);
 
-    impl Visitor<'_> for Whole {
+    impl Visitor<'_> for WholeNumber {
         type Value = i64;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,7 +100,7 @@ pub fn seconds<'a, D: Deserializer<'a>>(deserializer: D, least: i64, what: &'sta
         }
     }
 
-    deserializer.deserialize_i64(Whole(least, what))
+    deserializer.deserialize_i64(WholeNumber(least, what))
 }
 
 /// Reads the entries of an object in the order of the line. `what` says what they are.

@@ -57,8 +57,8 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
             cases.extend((0..NAMES.len()).map(|order| (log, backfilling, scheduler, order)));
         }
     }
-    type Case<'a> = (&'a (&'a FoundLog, Vec<Workload>), usize, &'static str, usize);
-    let figure = |((found, windows), backfilling, scheduler, order): &Case<'_>| {
+    type OrderCase<'a> = (&'a (&'a FoundLog, Vec<Workload>), usize, &'static str, usize);
+    let figure = |((found, windows), backfilling, scheduler, order): &OrderCase<'_>| {
         let (name, ours) = NAMES[*order];
         let setting = Setting::parse(&format!("{scheduler}:queue={ours}"), "estimate").expect("a valid setting");
         let slowdown = |window: &Workload| -> Result<f64, StudyError> {

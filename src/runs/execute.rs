@@ -14,7 +14,7 @@ use super::store::{PartWriter, Store};
 use crate::engine::RunRecord;
 use crate::experiment::Setting;
 use crate::metrics::{
-    Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, Users,
+    Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserTotals,
     WaitReasonMeter, WaitReasons, summarize_with_users,
 };
 use crate::parallel;
@@ -53,7 +53,7 @@ pub struct Simulated {
     /// Its figures.
     pub summary: Summary,
     /// The figures of its users.
-    pub users: Users,
+    pub users: UserTotals,
     /// None if it was not wanted.
     pub record: Option<RunRecord>,
     /// None if none was wanted; an error if it is too long.

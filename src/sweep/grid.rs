@@ -6,7 +6,7 @@ use crate::experiment::{OptionForm, Options, ProgramRole, refuse_overruled, what
 use crate::metrics::columns::RunKind;
 use crate::runs::{PlannedRun, RunPlan};
 use crate::schedule::catalog;
-use crate::settings_file::{self, Entry, Value};
+use crate::settings_file::{self, SettingsEntry, Value};
 use crate::spec::{Spec, SpecError, literal};
 use crate::trace::labels;
 
@@ -164,7 +164,7 @@ impl Grid {
             let wrong = || SpecError(format!("line {line}: '{name}' cannot be a {}", value.kind()));
             Ok(GridText { text: value.option_text().ok_or_else(wrong)?, place: format!("line {line}: ") })
         };
-        let read = |Entry { key, line, value }: Entry| {
+        let read = |SettingsEntry { key, line, value }: SettingsEntry| {
             let texts = match value {
                 Value::List(items) => items.into_iter().map(|item| scalar(&key, item.line, item.value)).collect(),
                 value => scalar(&key, line, value).map(|text| vec![text]),

@@ -6,7 +6,7 @@ use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
 use crate::engine::observer::{Event, Miss, Observer};
 use crate::job::JobId;
-use crate::predict::{Entry, Stage};
+use crate::predict::{BoardEntry, Stage};
 use crate::time::Time;
 
 impl<O: Observer> Simulation<O> {
@@ -38,7 +38,7 @@ impl<O: Observer> Simulation<O> {
             }
             let place = self.place(id);
             self.board.count_miss_at(place);
-            let (time, Entry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
+            let (time, BoardEntry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
             self.observers.on_miss(&Miss { time, job: placed(&self.gate, id, place), prediction, misses });
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, self.board.board_mut());
@@ -62,7 +62,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Queues a running job's deadline if the job will miss it and no earlier time is queued for the job.
     pub(super) fn watch_deadline(&mut self, id: JobId, place: usize) {
-        let Entry { stage, prediction, .. } = *self.board.at(place);
+        let BoardEntry { stage, prediction, .. } = *self.board.at(place);
         if let Stage::Running { start } = stage {
             let hidden = &mut self.hidden[place];
             if prediction < hidden.runtime && start + prediction < hidden.watched {

@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
-use crate::predict::{BoardKeeper, Entry, InLog, Predictor, Stage};
+use crate::predict::{BoardEntry, BoardKeeper, InLog, Predictor, Stage};
 use crate::schedule::{Facts, Policy};
 use crate::time::{Seconds, Time};
 
@@ -381,7 +381,7 @@ impl<O: Observer> Simulation<O> {
         for &id in &self.started {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = in_system(&self.board, id);
-            let (Entry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
+            let (BoardEntry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
@@ -421,7 +421,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
-        let Entry { job: submission, stage, prediction, misses } = self.board.at(place);
+        let BoardEntry { job: submission, stage, prediction, misses } = self.board.at(place);
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);

@@ -6,7 +6,7 @@ use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
 use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
 use crate::job::JobId;
-use crate::predict::{Change, Entry, Fault, InvalidPrediction, Stage};
+use crate::predict::{BoardChange, BoardEntry, Fault, InvalidPrediction, Stage};
 use crate::time::Seconds;
 
 impl Hidden {
@@ -53,7 +53,7 @@ impl<O: Observer> Simulation<O> {
     fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
-        while let Some(Change { job, place, old, new }) = self.board.change(at) {
+        while let Some(BoardChange { job, place, old, new }) = self.board.change(at) {
             at += 1;
             if old == new {
                 continue;
@@ -111,7 +111,7 @@ impl<O: Observer> Simulation<O> {
             self.machine.running.iter().take_while(|job| job.end <= now).map(|job| job.id).collect();
         for id in outlived {
             let place = self.place(id);
-            let Entry { job, stage, prediction, .. } = *self.board.at(place);
+            let BoardEntry { job, stage, prediction, .. } = *self.board.at(place);
             if let Stage::Running { start } = stage
                 && self.hidden[place].is_counted_by_estimate()
             {
@@ -128,7 +128,7 @@ impl<O: Observer> Simulation<O> {
         for id in changed.drain(..) {
             // The job may have left since its prediction changed.
             let Some(place) = self.board.place(id) else { continue };
-            let Entry { stage, prediction: new, .. } = *self.board.at(place);
+            let BoardEntry { stage, prediction: new, .. } = *self.board.at(place);
             let hidden = &mut self.hidden[place];
             hidden.is_changed = false;
             if hidden.is_counted_by_estimate() {

@@ -4,7 +4,7 @@ use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
 use crate::engine::observer::{Event, Observer, Preemption};
-use crate::predict::{Entry, Stage};
+use crate::predict::{BoardEntry, Stage};
 use crate::schedule::Stop;
 
 impl<O: Observer> Simulation<O> {
@@ -31,7 +31,7 @@ impl<O: Observer> Simulation<O> {
         self.ends.remove(self.by_log(id));
         self.deadlines.remove(id);
         self.hidden[place].watched = NEVER;
-        let Entry { job: submission, prediction, .. } = *self.board.at(place);
+        let BoardEntry { job: submission, prediction, .. } = *self.board.at(place);
         let (ran, job) = (now - start, placed(&self.gate, id, place));
         let left = self.hidden[place].runtime - ran;
         let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));

@@ -3,7 +3,7 @@
 use super::super::associations::factor;
 use super::super::file_line::{ConfError, FileLine};
 use super::super::units::{MEMORY_FORM, parse_memory};
-use crate::settings_file::{Entry, Value};
+use crate::settings_file::{SettingsEntry, Value};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 use crate::time::{Seconds, parse_duration};
@@ -14,7 +14,7 @@ pub(super) struct TomlFields<'a> {
     pub table: &'static str,
     /// Where it begins.
     pub line: usize,
-    pub entries: &'a [Entry],
+    pub entries: &'a [SettingsEntry],
 }
 
 impl<'a> TomlFields<'a> {
@@ -22,7 +22,7 @@ impl<'a> TomlFields<'a> {
     pub fn refuse_others(&self, keys: &[&str]) -> Result<(), ConfError> {
         match self.entries.iter().find(|entry| !keys.contains(&entry.key.as_str())) {
             None => Ok(()),
-            Some(Entry { key, line, .. }) => {
+            Some(SettingsEntry { key, line, .. }) => {
                 let (table, shown, meant) = (self.table, shortened(key), did_you_mean(key, keys.iter().copied()));
                 let why = format!("{table}: no key '{shown}'; the keys are {}{meant}", keys.join(", "));
                 Err(FileLine::of_line(*line).wrong(why))
@@ -30,7 +30,7 @@ impl<'a> TomlFields<'a> {
         }
     }
 
-    fn entry(&self, key: &str) -> Option<&'a Entry> {
+    fn entry(&self, key: &str) -> Option<&'a SettingsEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 

@@ -10,7 +10,7 @@ use super::super::conf::{ConfError, FileLine, MOST_OF_NODE};
 use super::super::hostlist::HostList;
 use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
-use crate::settings_file::{self, Entry, Item, Value};
+use crate::settings_file::{self, Item, SettingsEntry, Value};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 
@@ -59,11 +59,11 @@ fn line_of(error: &str) -> ConfError {
     FileLine::of_line(line).wrong(why)
 }
 
-fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
+fn refuse_other_tables(entries: &[SettingsEntry]) -> Result<(), ConfError> {
     let known = || TABLES.iter().chain(&SWITCHES).copied();
     match entries.iter().find(|entry| !known().any(|name| name == entry.key)) {
         None => Ok(()),
-        Some(Entry { key, line, .. }) => {
+        Some(SettingsEntry { key, line, .. }) => {
             let tables = TABLES.map(|table| format!("[[{table}]]")).join(", ");
             let (shown, meant) = (shortened(key), did_you_mean(key, known()));
             let why = format!(
@@ -76,7 +76,7 @@ fn refuse_other_tables(entries: &[Entry]) -> Result<(), ConfError> {
 }
 
 /// The tables of one name.
-fn tables<'a>(entries: &'a [Entry], table: &'static str) -> Result<Vec<TomlFields<'a>>, ConfError> {
+fn tables<'a>(entries: &'a [SettingsEntry], table: &'static str) -> Result<Vec<TomlFields<'a>>, ConfError> {
     let Some(entry) = entries.iter().find(|entry| entry.key == table) else { return Ok(Vec::new()) };
     let form = |line: usize| FileLine::of_line(line).wrong(format!("'{table}' has another form; write [[{table}]]"));
     let Value::List(items) = &entry.value else { return Err(form(entry.line)) };
@@ -171,7 +171,7 @@ fn preempt_mode(fields: &TomlFields, mode: &str) -> Result<PreemptMode, ConfErro
     PreemptMode::of(mode).ok_or_else(|| fields.wrong("preempt_mode", "neither off nor requeue nor cancel"))
 }
 
-fn associations(entries: &[Entry]) -> Result<Associations, ConfError> {
+fn associations(entries: &[SettingsEntry]) -> Result<Associations, ConfError> {
     let mut all = Associations::default();
     for fields in tables(entries, "qos")? {
         let limits = limits(&fields, LimitOwner::Qos, &QOS_KEYS)?;

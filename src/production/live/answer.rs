@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::LiveSystem;
 use crate::job::{JobId, Submission};
 use crate::predict::Stage;
-use crate::production::event::{Arrival, EventKind, JobEvent, write_text};
+use crate::production::event::{EventKind, JobArrival, JobEvent, write_text};
 use crate::time::Seconds;
 
 impl LiveSystem {
@@ -43,7 +43,7 @@ impl LiveSystem {
     }
 
     /// The submission of an arrival. None if it has a name that no job had.
-    fn known_submission(&self, arrival: &Arrival<'_>) -> Option<Submission> {
+    fn known_submission(&self, arrival: &JobArrival<'_>) -> Option<Submission> {
         let code = |name: &Option<Cow<'_, str>>| match name {
             None => Some(-1),
             Some(name) => self.names.known_code(name),
@@ -51,7 +51,7 @@ impl LiveSystem {
         let [user, group, executable, queue, partition] = arrival.names.each_ref().map(code);
         let (user, group, executable) = (user?, group?, executable?);
         let (queue, partition) = (queue?, partition?);
-        let Arrival { procs, estimate, submit, .. } = *arrival;
+        let JobArrival { procs, estimate, submit, .. } = *arrival;
         Some(Submission { submit, estimate, procs, user, group, executable, queue, partition })
     }
 

@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::error::Rejection;
-use super::event::{Arrival, EventKind, JobEvent};
+use super::event::{EventKind, JobArrival, JobEvent};
 use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
-use crate::predict::{BoardKeeper, Change, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
+use crate::predict::{BoardChange, BoardKeeper, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
 use crate::request::Requests;
 use crate::spec::Spec;
 use crate::text::shortened;
@@ -268,10 +268,10 @@ impl LiveSystem {
         }
     }
 
-    fn arrive(&mut self, time: Time, name: &str, arrival: &Arrival<'_>) -> Result<(), String> {
+    fn arrive(&mut self, time: Time, name: &str, arrival: &JobArrival<'_>) -> Result<(), String> {
         let [user, group, executable, queue, partition] =
             arrival.names.each_ref().map(|name| self.names.code(name.as_deref()));
-        let Arrival { procs, estimate, submit, .. } = *arrival;
+        let JobArrival { procs, estimate, submit, .. } = *arrival;
         let submission = Submission { submit, estimate, procs, user, group, executable, queue, partition };
         let id = self.board.arrive(submission);
         let live = Live { deadline: None, reported: 0, is_changed: false };
@@ -306,7 +306,7 @@ impl LiveSystem {
             return Ok(());
         }
         let mut at = 0;
-        while let Some(Change { job, old, new, .. }) = self.board.change(at) {
+        while let Some(BoardChange { job, old, new, .. }) = self.board.change(at) {
             at += 1;
             if old != new {
                 self.queue_deadline(job);

@@ -68,7 +68,7 @@ const PREDICTORS: [(&str, &str, &str); 6] = [
 const GIVEN: usize = 2;
 
 /// A scheduler with its predictions.
-struct Case {
+struct GpuCase {
     row: String,
     column: &'static str,
     /// None: QSSF as the authors' program runs it, with the first of their predictions.
@@ -77,13 +77,13 @@ struct Case {
 }
 
 /// The cases of a log, the schedulers of the authors' simulator first.
-fn cases(log: &GpuLog) -> Result<Vec<Case>, StudyError> {
+fn cases(log: &GpuLog) -> Result<Vec<GpuCase>, StudyError> {
     let mut cases = Vec::new();
     for (name, pair) in MODEL {
         let setting = (!pair.is_empty()).then(|| Setting::parse_pair(pair).expect("a valid setting"));
         if setting.is_some() || !log.given.is_empty() {
             let (row, published) = (name.to_string(), log.published(name));
-            cases.push(Case { row, column: MODEL_COLUMN, setting, published });
+            cases.push(GpuCase { row, column: MODEL_COLUMN, setting, published });
         }
     }
     let ours = PREDICTORS.map(|(row, order, predictor)| (row.to_string(), order, predictor.to_string()));
@@ -94,7 +94,7 @@ fn cases(log: &GpuLog) -> Result<Vec<Case>, StudyError> {
             let scheduler = format!("{scheduler}:queue={order},placement=consolidate");
             let setting =
                 Setting::parse(&scheduler, &predictor).map_err(|error| StudyError::Usage(error.to_string()))?;
-            cases.push(Case { row: row.clone(), column, setting: Some(setting), published: Published::NONE });
+            cases.push(GpuCase { row: row.clone(), column, setting: Some(setting), published: Published::NONE });
         }
     }
     Ok(cases)
@@ -125,9 +125,9 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
     let cases = cases(log)?;
     let workloads: Vec<Workload> =
         (0..setup.replications as u32).map(|number| log.shaken(number)).collect::<Result<_, _>>()?;
-    let runs: Vec<(&Case, &Workload)> =
+    let runs: Vec<(&GpuCase, &Workload)> =
         cases.iter().flat_map(|case| workloads.iter().map(move |workload| (case, workload))).collect();
-    let run = |(case, workload): &(&Case, &Workload)| measure(case.setting.as_ref(), log, workload);
+    let run = |(case, workload): &(&GpuCase, &Workload)| measure(case.setting.as_ref(), log, workload);
     let measured =
         parallel::map(&runs, setup.threads, run, progress).into_iter().collect::<Result<Vec<_>, StudyError>>()?;
     let mut figures = Vec::new();
@@ -192,7 +192,7 @@ fn measure(setting: Option<&Setting>, log: &GpuLog, workload: &Workload) -> Resu
 }
 
 /// The figures of a case: three for all jobs, and the mean wait of each virtual cluster.
-fn figures_of_case(case: &Case, log: &GpuLog, runs: &[Measured]) -> Vec<Figure> {
+fn figures_of_case(case: &GpuCase, log: &GpuLog, runs: &[Measured]) -> Vec<Figure> {
     let figure = |what: &str, of: &str, published: &str, values: Vec<f64>| {
         Figure::first_of((&format!("{what}, {of}"), &case.row, case.column), published, &values).because(log.reason())
     };

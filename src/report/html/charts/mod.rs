@@ -18,7 +18,7 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
 use super::frame::Frame;
 use super::svg::Point;
-use crate::metrics::{Breakdown, Pictures, Users, WaitReasons};
+use crate::metrics::{Breakdown, Pictures, UserTotals, WaitReasons};
 use crate::time::Time;
 use crate::trace::Workload;
 
@@ -50,7 +50,7 @@ pub struct PicturedSetting<'a> {
     /// What charts show of its run.
     pub pictures: &'a Pictures,
     /// The figures of its users.
-    pub users: &'a Users,
+    pub users: &'a UserTotals,
     /// Why its jobs wait. None on a pool.
     pub reasons: Option<WaitReasons>,
     /// The figures of partitions. None on a pool, and on a machine with only one.

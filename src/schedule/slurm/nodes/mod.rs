@@ -2,7 +2,8 @@
 //!
 //! These are the rules alone, judged by records of the daemon: each recorded pass is made again.
 //!
-//! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have.
+//! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have,
+//! and `state` the nodes at one instant.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
 //! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes. `line` is the queue,
 //! and `prospects` spare tests whose outcome is known. `preempt` says which running jobs make way for a job. `owners` are the users and accounts of jobs, `limits` what these and
@@ -23,6 +24,7 @@ mod priority;
 mod prospects;
 mod site;
 mod space;
+mod state;
 mod tree;
 mod ways;
 mod weights;
@@ -35,7 +37,8 @@ pub use limits::{Rejected, SiteLimits};
 pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
 pub use passes::{ArrayTasks, Chosen, JobLimits, NoLimits, Reserved, SlurmPass, Started};
-pub use pick::{NodesState, Picked, SlurmNodes, candidates};
+pub use pick::{Picked, candidates};
 pub use priority::SitePriorities;
 pub use site::{NodeSet, SlurmParameters, SlurmSite};
+pub use state::{NodesState, SlurmNodes};
 pub use weights::{PriorityWeights, TresWeights};

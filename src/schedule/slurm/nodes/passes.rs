@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use super::in_use::RunningJob;
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
-use super::pick::{Picked, SlurmNodes};
+use super::pick::Picked;
 use super::site::NodeSet;
 use super::space::NodeSpace;
+use super::state::SlurmNodes;
 use crate::machine::{NodeGrant, NodeShare};
 use crate::time::{Seconds, Time};
 

@@ -2,51 +2,15 @@
 
 use std::sync::Arc;
 
-use super::choice::{JobOnNodes, NodeTest, NodeWeight, UsableNodes, UsableSums, plain_weight};
-use super::in_use::{InUse, NodesInUse, RunningJob};
+use super::choice::{JobOnNodes, NodeTest, UsableSums, plain_weight};
+use super::in_use::{NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
-use super::preempt::{Preempting, PreemptionState};
-use super::prospects::{Prospect, Prospects};
+use super::preempt::Preempting;
+use super::prospects::Prospect;
 use super::site::{NodeSet, SlurmSite};
+use super::state::{NodesState, SlurmNodes};
 use crate::machine::NodeGrant;
 use crate::time::{Seconds, Time};
-
-/// What is kept from pass to pass.
-#[derive(Clone, Debug, Default)]
-pub struct NodesState {
-    /// What running jobs have.
-    pub in_use: InUse,
-    /// By node: in which order nodes are taken.
-    pub weights: Vec<NodeWeight>,
-    pub(super) prospects: Prospects,
-    /// Running jobs that may make way for others.
-    pub(super) preemption: PreemptionState,
-    /// Memory for tests.
-    pub(super) usable: UsableNodes,
-    /// Memory: what is used when some jobs have left.
-    pub(super) future: NodesInUse,
-}
-
-impl NodesState {
-    /// Idle nodes.
-    pub fn new(site: &SlurmSite) -> NodesState {
-        NodesState {
-            in_use: InUse::new(site),
-            weights: (0..site.len() as u32).map(|node| plain_weight(site, node)).collect(),
-            ..NodesState::default()
-        }
-    }
-}
-
-/// The nodes at one instant.
-pub struct SlurmNodes<'a> {
-    /// The machine.
-    pub site: &'a SlurmSite,
-    /// Its state.
-    pub state: &'a mut NodesState,
-    /// Nodes on which a job has ended but is not gone yet.
-    pub completing: NodeSet,
-}
 
 /// What a test of a job finds.
 pub enum Picked {

@@ -1,12 +1,10 @@
 //! Which running jobs make way for a job of a partition with a higher PriorityTier (preempt/partition_prio).
 
-use rustc_hash::FxHashMap;
-
 use super::choice::{JobOnNodes, NodeTest};
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry};
-use super::pick::{NodesState, SlurmNodes};
 use super::site::{NodeSet, SlurmSite};
+use super::state::{NodesState, PreemptionState, SlurmNodes, WithoutJobs};
 use crate::machine::{NodeGrant, PreemptMode};
 use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
@@ -16,31 +14,6 @@ const MOST_ORDERS: usize = 2;
 
 /// How long after `KillWait` a job that has preempted others preempts no more (`MessageTimeout`).
 const MESSAGE_TIMEOUT: Seconds = 10;
-
-/// What is known of running jobs that may make way. Empty without preemption.
-#[derive(Clone, Debug, Default)]
-pub struct PreemptionState {
-    now: Time,
-    /// By partition: what is used without the jobs that make way for its jobs.
-    without: Vec<WithoutJobs>,
-    /// By waiting job: when it last preempted others.
-    preemptors: FxHashMap<u64, Time>,
-    /// The waiting jobs that have preempted others in this pass.
-    in_progress: Vec<u64>,
-    /// The jobs that were stopped, in this order.
-    stopped: Vec<RunningJob>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct WithoutJobs {
-    /// After which change of what is used it was computed. None: not yet.
-    change: Option<u64>,
-    /// Whether a job makes way. If not, the others are not computed.
-    is_any: bool,
-    nodes: NodesInUse,
-    /// The other running jobs, in order of their ends.
-    staying: Vec<RunningJob>,
-}
 
 /// The running jobs that have to make way so that a job can start, and what it would get.
 pub struct Preempting {
