@@ -93,6 +93,22 @@ fn nodes_of_one_cpu_are_a_pool() {
     });
 }
 
+/// By hand: job 1 has three of four CPUs until 4. The widest job comes first in the queue, which is job 3, for 4 to 6; job 2 has the
+/// second reservation. Job 4 is predicted to end at 4, but its estimate is longer. At 3, when it comes, only job 2 has waited for 2 s.
+#[test]
+fn only_the_first_job_with_a_reservation_is_protected() {
+    let exact = |submit, procs, runtime| job_of(1, submit, procs, runtime, runtime);
+    let pool = workload(4, &[exact(0, 3, 4), exact(1, 3, 10), exact(3, 4, 2), job_of(1, 3, 1, 1, 9)]);
+    for workload in [&pool, &on(&pool, &single_cpus(4, 1))] {
+        let protect = |least: &str| {
+            let scheduler = format!("easy:queue=lqf,reservations=2,protect={least}");
+            starts(&run_with(workload, &scheduler, "perfect", EngineOptions::default()))
+        };
+        assert_eq!(protect("2s"), [0, 6, 4, 3]);
+        assert_eq!(protect("0s"), [0, 6, 4, 6]);
+    }
+}
+
 // ---- The slow twin.
 
 /// What is free of a node: CPUs, memory, GPUs.
