@@ -187,6 +187,26 @@ fn names_from_the_own_folder_are_found_however_they_are_written() {
     assert_eq!(names, ["easy", "gibbons", "late", "ruh", "sbh", "smith", "twins"]);
 }
 
+/// Of two files in a folder at most one uses the other. (The options are a table, and what it fills.)
+#[test]
+fn no_two_files_of_a_folder_use_each_other() {
+    let files: BTreeMap<PathBuf, String> =
+        sources().into_iter().map(|(path, text)| (path.with_extension(""), without_tests(&text))).collect();
+    let uses = |user: &Path, other: &Path| {
+        let other = other.file_name().unwrap().to_string_lossy();
+        files[user].contains(&format!("use super::{other}::"))
+    };
+    let mut found = 0;
+    for (path, other) in files.keys().flat_map(|path| files.keys().map(move |other| (path, other))) {
+        if path.parent() == other.parent() && uses(path, other) {
+            found += 1;
+            let is_table = path.ends_with("experiment/options") || path.ends_with("experiment/option_table");
+            assert!(is_table || !uses(other, path), "{path:?} and {other:?} use each other");
+        }
+    }
+    assert!(found > 500, "{found}");
+}
+
 /// `Child` is not the same on systems that cannot run programs.
 #[test]
 fn the_name_of_a_type_means_one_thing() {
