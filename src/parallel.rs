@@ -98,14 +98,14 @@ fn has_room(bytes: usize) -> bool {
     has_room
 }
 
-/// Whether `ulimit -v` or `ulimit -d` limits the memory of this process.
-#[cfg(unix)]
+/// Whether `ulimit -v` or `ulimit -d` limits the memory of this process. Known only on Linux; elsewhere false.
+#[cfg(target_os = "linux")]
 fn is_memory_limited() -> bool {
     use rustix::process::{Resource, getrlimit};
     [Resource::As, Resource::Data].into_iter().any(|resource| getrlimit(resource).current.is_some())
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn is_memory_limited() -> bool {
     false
 }

@@ -14,8 +14,6 @@ use crate::trace::Workload;
 /// The episodes of a workload.
 pub struct Episodes<'a> {
     workload: &'a Workload,
-    /// The workload without its jobs.
-    empty: Workload,
     /// All starts under `easy/estimate`, in their order. None until they are needed. The machine at any instant follows from
     /// them: a start does not depend on later jobs.
     starts: Option<Vec<PlainStart>>,
@@ -43,22 +41,7 @@ pub struct EpisodeRun {
 impl<'a> Episodes<'a> {
     /// Episodes of this workload.
     pub fn new(workload: &'a Workload) -> Episodes<'a> {
-        let &Workload { ref label, procs, unix_start, ref zone, ref wide, ref names, .. } = workload;
-        let empty = Workload {
-            label: label.clone(),
-            procs,
-            jobs: Vec::new(),
-            unix_start,
-            zone: zone.clone(),
-            wide: wide.clone(),
-            names: names.clone(),
-            requests: workload.requests.clone(),
-            shapes: workload.shapes.clone(),
-            conditions: workload.conditions.clone(),
-            feedback: None,
-            cleaning: workload.cleaning,
-        };
-        Episodes { workload, empty, starts: None, is_gated: Gate::of(workload).is_some() }
+        Episodes { workload, starts: None, is_gated: Gate::of(workload).is_some() }
     }
 
     /// What is simulated in an episode.
@@ -87,7 +70,7 @@ impl<'a> Episodes<'a> {
         }
         let others = before.len();
         let jobs = before.into_iter().map(|at| all[at]).chain(own.iter().copied()).collect();
-        Ok(EpisodeRun { workload: Workload { jobs, ..self.empty.clone() }, others, warm: warm_start })
+        Ok(EpisodeRun { workload: workload.with_jobs(jobs), others, warm: warm_start })
     }
 
     /// Finds all starts once.

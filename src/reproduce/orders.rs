@@ -77,7 +77,5 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 
 /// The first windows of a log. Each begins with an empty machine.
 fn windows(workload: &Workload, most: usize) -> impl Iterator<Item = Workload> + '_ {
-    let empty = Workload { jobs: Vec::new(), ..workload.clone() };
-    let windows = workload.jobs.chunks_exact(WINDOW).take(most);
-    windows.map(move |jobs| Workload { jobs: jobs.to_vec(), ..empty.clone() })
+    workload.jobs.chunks_exact(WINDOW).take(most).map(|jobs| workload.with_jobs(jobs.to_vec()))
 }

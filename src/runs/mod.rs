@@ -5,6 +5,7 @@
 //! kept in its [`Store`], and [`Executor::compute`] computes only what is missing.
 
 mod execute;
+mod finished;
 mod jobs;
 mod kept_row;
 mod keys;
@@ -12,7 +13,8 @@ mod plan;
 mod rows;
 mod store;
 
-pub use execute::{Details, Executor, FailedRun, FinishedRun, RunReport, RunStep, Simulated, simulations};
+pub use execute::{Executor, FailedRun, RunReport, RunStep, simulations};
+pub use finished::{Details, FinishedRun, Simulated};
 pub use jobs::{GivenJobs, Jobs};
 pub use kept_row::{KeptRow, row_format};
 pub use keys::{RESULTS_REVISION, RunKeys};

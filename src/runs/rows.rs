@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use super::execute::{Executor, FinishedRun, RunReport, RunStep};
+use super::execute::{Executor, RunReport, RunStep};
+use super::finished::FinishedRun;
 use super::jobs::Jobs;
 use super::kept_row::{KeptRow, row_format};
 use super::keys::RunKeys;

@@ -54,6 +54,24 @@ impl Workload {
         self.jobs[0].submission.submit
     }
 
+    /// The same with other jobs of the log. Those of this workload are not copied.
+    pub fn with_jobs(&self, jobs: Vec<Job>) -> Workload {
+        Workload {
+            label: self.label.clone(),
+            procs: self.procs,
+            jobs,
+            unix_start: self.unix_start,
+            zone: self.zone.clone(),
+            wide: self.wide.clone(),
+            names: self.names.clone(),
+            requests: self.requests.clone(),
+            shapes: self.shapes.clone(),
+            conditions: self.conditions.clone(),
+            feedback: self.feedback.clone(),
+            cleaning: self.cleaning,
+        }
+    }
+
     /// What is shown of a user, group, queue or partition of a job: its name if names were asked for, else its number;
     /// `unknown` without either.
     pub fn shown(&self, kind: NameKind, code: i32) -> String {

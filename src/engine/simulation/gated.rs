@@ -83,6 +83,8 @@ impl<O: Observer> Simulation<O> {
     }
 }
 
+/// See [`Simulation::by_log`].
+#[inline]
 fn by_log(gate: &Option<Box<Gate>>, arrived: JobId) -> JobId {
     match gate {
         Some(gate) if gate.has_feedback() => gate.submitted(arrived),
