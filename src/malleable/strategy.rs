@@ -81,64 +81,49 @@ pub struct Strategy {
     pub rule: Rule,
 }
 
-const RISK: Key = Key {
-    name: "risk",
-    kind: Kind::AT_LEAST_0,
-    default: "0",
-    about: "hold out only for a saving over this share of the run time at once (the paper's risk aversion: 0.2)",
-};
-const COST: Key = Key {
-    name: "cost",
-    kind: Kind::Choice(&["own", "queue"]),
-    default: "own",
-    about: "the queue time that counts: the job's own, or that of all waiting jobs",
-};
-const PREDICTOR: Key = Key {
-    name: "predictor",
-    kind: Kind::Choice(&["combined", "a", "b", "exact"]),
-    default: "combined",
-    about: "of queue times: a if there are enough benefactors, else b; one alone; or the exact median",
-};
-const BENEFACTORS: Key = Key {
-    name: "benefactors",
-    kind: Kind::Whole { least: 1 },
-    default: "2",
-    about: "jobs that could satisfy a request alone, for predictor a to answer",
-};
-const LIFE: Key = Key {
-    name: "life",
-    kind: Kind::Choice(&["model", "fitted"]),
-    default: "model",
-    about: "the distribution of lifetimes: that of L, or one fitted every day to the run times so far",
-};
-const AGES: Key = Key {
-    name: "ages",
-    kind: Kind::Choice(&["subtracted", "literal"]),
-    default: "subtracted",
-    about: "equation 5 is solved for t; the queue time is t less the age of each running job, or t itself",
-};
-const CLASSES: Key = Key {
-    name: "classes",
-    kind: Kind::Whole { least: 1 },
-    default: "1",
-    about: "the number of classes of run times, equal in log space, that users state; 1: none",
-};
-const LOCK_IN: Key = Key {
-    name: "lock-in",
-    kind: Kind::Switch,
-    default: "off",
-    about: "a job that holds out gets the processors it waited for, even if more are free then",
-};
+const RISK: Key = Key::new(
+    "risk",
+    Kind::AT_LEAST_0,
+    "0",
+    "hold out only for a saving over this share of the run time at once (the paper's risk aversion: 0.2)",
+);
+const COST: Key =
+    Key::choice("cost", &["own", "queue"], "the queue time that counts: the job's own, or that of all waiting jobs");
+const PREDICTOR: Key = Key::choice(
+    "predictor",
+    &["combined", "a", "b", "exact"],
+    "of queue times: a if there are enough benefactors, else b; one alone; or the exact median",
+);
+const BENEFACTORS: Key =
+    Key::whole("benefactors", 1, "2", "jobs that could satisfy a request alone, for predictor a to answer");
+const LIFE: Key = Key::choice(
+    "life",
+    &["model", "fitted"],
+    "the distribution of lifetimes: that of L, or one fitted every day to the run times so far",
+);
+const AGES: Key = Key::choice(
+    "ages",
+    &["subtracted", "literal"],
+    "equation 5 is solved for t; the queue time is t less the age of each running job, or t itself",
+);
+const CLASSES: Key =
+    Key::whole("classes", 1, "1", "the number of classes of run times, equal in log space, that users state; 1: none");
+const LOCK_IN: Key = Key::new(
+    "lock-in",
+    Kind::Switch,
+    "off",
+    "a job that holds out gets the processors it waited for, even if more are free then",
+);
 
 const AVG: Form = Form {
     name: "avg",
     about: "what is free, at once, up to the average parallelism A",
-    keys: &[Key {
-        name: "min-share",
-        kind: Kind::FROM_0_TO_1,
-        default: "0",
-        about: "the smallest share of A that a job accepts (the paper's example: 0.4)",
-    }],
+    keys: &[Key::new(
+        "min-share",
+        Kind::FROM_0_TO_1,
+        "0",
+        "the smallest share of A that a job accepts (the paper's example: 0.4)",
+    )],
 };
 const OPT: Form = Form {
     name: "opt",
@@ -162,42 +147,22 @@ const BIAS: Form = Form {
         LOCK_IN,
         RISK,
         COST,
-        Key {
-            name: "fit",
-            kind: Kind::Choice(&["pilot", "online"]),
-            default: "pilot",
-            about: "where the line comes from: a pred run before, or this run so far",
-        },
+        Key::choice("fit", &["pilot", "online"], "where the line comes from: a pred run before, or this run so far"),
     ],
 };
 const HEUR: Form = Form {
     name: "heur",
     about: "hold out for a share of A, then run on what is free",
     keys: &[
-        Key {
-            name: "f",
-            kind: Kind::Real { what: "a number above 0 and up to 1", fits: |share| share > 0.0 && share <= 1.0 },
-            default: "1",
-            about: "the share",
-        },
-        Key {
-            name: "k",
-            kind: Kind::AT_LEAST_0,
-            default: "0.2",
-            about: "how long: this share of the run time that could be saved",
-        },
-        Key {
-            name: "lthresh",
-            kind: Kind::AT_LEAST_0,
-            default: "0",
-            about: "only jobs of a longer lifetime, in seconds",
-        },
-        Key {
-            name: "athresh",
-            kind: Kind::AT_LEAST_0,
-            default: "1",
-            about: "only jobs of a larger average parallelism",
-        },
+        Key::new(
+            "f",
+            Kind::Real { what: "a number above 0 and up to 1", fits: |share| share > 0.0 && share <= 1.0 },
+            "1",
+            "the share",
+        ),
+        Key::new("k", Kind::AT_LEAST_0, "0.2", "how long: this share of the run time that could be saved"),
+        Key::new("lthresh", Kind::AT_LEAST_0, "0", "only jobs of a longer lifetime, in seconds"),
+        Key::new("athresh", Kind::AT_LEAST_0, "1", "only jobs of a larger average parallelism"),
     ],
 };
 

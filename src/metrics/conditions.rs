@@ -9,7 +9,6 @@ use super::column::Column;
 use super::row::RunRow;
 use super::setting_runs::Interval;
 use crate::sort::sort_by;
-use crate::stats::mean_and_half_width;
 
 /// A setting with its runs under one condition.
 #[derive(Clone, Debug)]
@@ -69,7 +68,7 @@ impl RepeatedSetting<'_> {
     /// The mean of a figure over different runs.
     pub fn figure(&self, column: &Column) -> Interval {
         let runs: BTreeMap<u128, &RunRow> = self.runs.values().copied().collect();
-        interval(runs.values().filter_map(|row| column.cell(row).printed()))
+        Interval::of(runs.values().filter_map(|row| column.cell(row).printed()))
     }
 
     /// By how much another setting is better in runs with the same seeds; positive is better.
@@ -77,15 +76,10 @@ impl RepeatedSetting<'_> {
         let pairs = self.runs.iter().filter_map(|(seeds, own)| Some((own, other.runs.get(seeds)?)));
         let different: BTreeMap<(u128, u128), _> =
             pairs.map(|(own, other)| ((own.0, other.0), (own.1, other.1))).collect();
-        interval(different.values().filter_map(|(own, other)| {
+        Interval::of(different.values().filter_map(|(own, other)| {
             Some(column.better?.gain(column.cell(own).printed()?, column.cell(other).printed()?))
         }))
     }
-}
-
-fn interval(values: impl Iterator<Item = f64>) -> Interval {
-    let (mean, half_width) = mean_and_half_width(&values.collect::<Vec<_>>());
-    Interval { mean, half_width }
 }
 
 impl ConditionRuns<'_> {

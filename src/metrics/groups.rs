@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cell::Cell;
 use super::column::Column;
 use super::columns::columns;
 use super::row::RunRow;
-use crate::stats::mean_and_half_width;
+use super::setting_runs::Interval;
 
 /// The runs with equal values in the columns by which runs are grouped.
 #[derive(Clone, Debug)]
@@ -24,22 +23,8 @@ pub struct Group {
 pub struct GroupMean {
     /// The column of the figure.
     pub column: &'static Column,
-    /// NaN if the figure is not defined for any run of the group.
-    pub mean: f64,
-    /// The half-width of the 95% confidence interval, which assumes independent runs. None for a group of one run.
-    pub half_width: Option<f64>,
-}
-
-impl GroupMean {
-    /// The mean as a cell of CSV or JSON.
-    pub fn cell(&self) -> Cell {
-        Cell::Real(self.mean)
-    }
-
-    /// The half-width as a cell of CSV or JSON.
-    pub fn half_width_cell(&self) -> Cell {
-        self.half_width.into()
-    }
+    /// NaN if the figure is not defined for any run of the group. The interval assumes independent runs.
+    pub mean: Interval,
 }
 
 /// Collects runs into groups. Only the main figures of each run are kept.
@@ -89,9 +74,9 @@ impl Groups {
 
     /// The groups, in the order of their first run.
     pub fn means(&self) -> Vec<Group> {
-        let mean = |(column, values): (&&'static Column, &Vec<f64>)| {
-            let (mean, half_width) = mean_and_half_width(values);
-            GroupMean { column, mean, half_width }
+        let mean = |(&column, values): (&&'static Column, &Vec<f64>)| GroupMean {
+            column,
+            mean: Interval::of(values.iter().copied()),
         };
         let group = |members: &Members| Group {
             labels: members.labels.clone(),
@@ -115,11 +100,11 @@ mod tests {
             groups.add(vec![predictor.to_string()], Some(run), &row);
         }
         let means = groups.means();
-        let texts: Vec<_> =
-            means.iter().map(|group| (&*group.labels[0], group.rows, group.means[0].cell().text())).collect();
+        let figures: Vec<_> =
+            means.iter().map(|group| (&*group.labels[0], group.rows, group.means[0].mean.mean)).collect();
         // The mean of what is printed: 1.000 and 3.000.
-        assert_eq!(texts, [("z", 2, "2.000000".to_string()), ("b", 1, "5.000000".to_string())]);
-        assert!(means[0].means[0].half_width.is_some() && means[1].means[0].half_width.is_none());
+        assert_eq!(figures, [("z", 2, 2.0), ("b", 1, 5.0)]);
+        assert!(means[0].means[0].mean.half_width.is_some() && means[1].means[0].mean.half_width.is_none());
         let names: Vec<_> = means[0].means.iter().map(|mean| mean.column.name).collect();
         assert_eq!(names, ["wait_mean", "bsld_mean", "ai_mean", "ra_mean", "utilization"]);
         assert_eq!(Groups::new(true).columns.len(), names.len() + 4 + 5);

@@ -36,9 +36,9 @@ pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{
-    Accuracy, Distribution, FirstReservations, Gantt, GanttJob, GanttNode, GanttNotes, GrantObserver, GridCell,
-    LIFE_PARTS, LengthClass, LifeAccuracy, MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid,
-    busiest_window, gantt_nodes, log_limits, shrink_window,
+    Accuracy, Distribution, Gantt, GanttJob, GanttNode, GanttNotes, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
+    MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, gantt_nodes,
+    log_limits, shrink_window,
 };
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};

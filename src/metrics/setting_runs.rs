@@ -18,12 +18,13 @@ pub struct Interval {
 
 impl Interval {
     /// The mean under the name of its figure, and the half-width under this name with `_ci95`, as cells of CSV or JSON.
-    fn cells(&self, name: &str) -> [(String, Cell); 2] {
+    pub(crate) fn cells(&self, name: &str) -> [(String, Cell); 2] {
         [(name.to_string(), self.mean.into()), (format!("{name}_ci95"), self.half_width.into())]
     }
 
-    fn of(values: impl Iterator<Item = Option<f64>>) -> Interval {
-        let (mean, half_width) = mean_and_half_width(&values.flatten().collect::<Vec<_>>());
+    /// That of these values.
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Interval {
+        let (mean, half_width) = mean_and_half_width(&values.collect::<Vec<_>>());
         Interval { mean, half_width }
     }
 }
@@ -83,7 +84,7 @@ impl SettingRuns {
                 return Interval { mean, half_width: None };
             }
         }
-        Interval::of(self.rows.iter().map(|row| column.cell(row).printed()))
+        Interval::of(self.rows.iter().filter_map(|row| column.cell(row).printed()))
     }
 
     /// The users who lose by more than chance. None without replications, or if their users are not known.
@@ -97,7 +98,7 @@ impl SettingRuns {
     /// The mean of a column of the baseline.
     pub fn baseline_figure(&self, column: &Column) -> Interval {
         let base = |row: &RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
-        Interval::of(self.rows.iter().map(base))
+        Interval::of(self.rows.iter().filter_map(base))
     }
 
     /// Whether it is its own baseline: the same setting with the same figures. (The engine's options do not hold for a
@@ -111,7 +112,7 @@ impl SettingRuns {
     /// The mean improvement over the baseline in percent; positive is better.
     pub fn improvement(&self, column: &Column) -> Interval {
         let percent = |row: &RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
-        Interval::of(self.rows.iter().map(percent))
+        Interval::of(self.rows.iter().filter_map(percent))
     }
 
     /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
@@ -120,7 +121,7 @@ impl SettingRuns {
             let base = column.figure_of(&row.baseline.as_ref()?.summary)?;
             Some(column.better?.gain(base, column.figure_of(&row.summary)?))
         };
-        Interval::of(self.rows.iter().map(gain))
+        Interval::of(self.rows.iter().filter_map(gain))
     }
 
     /// Whether the difference from the baseline is more than chance. None without replications, without a baseline, and

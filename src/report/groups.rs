@@ -7,18 +7,15 @@ use super::shown::shown_cell;
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
-use crate::metrics::{Cell, Cells, Group, GroupMean, Shown};
+use crate::metrics::{Cell, Cells, Group, GroupMean, Interval, Shown};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
 pub fn group_cells(names: &[String], group: &Group) -> Cells {
     let labels = names.iter().cloned().zip(group.labels.iter().cloned().map(Cell::Text));
     let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
-    let pair = |mean: &GroupMean| {
-        let name = mean.column.name;
-        [(name.to_string(), mean.cell()), (format!("{name}_ci95"), mean.half_width_cell())]
-    };
-    labels.chain([rows]).chain(group.means.iter().flat_map(pair)).collect()
+    let means = group.means.iter().flat_map(|GroupMean { column, mean }| mean.cells(column.name));
+    labels.chain([rows]).chain(means).collect()
 }
 
 /// Writes the groups as a table.
@@ -28,15 +25,16 @@ pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups:
         let means = first.means.iter().map(|mean| mean.column.heading.to_string());
         people.headings(names.iter().cloned().chain(["rows".to_string()]).chain(means));
     }
-    let mean = |mean: &GroupMean| {
-        let text = shown_cell(mean.column.shown, &mean.cell());
+    let mean = |GroupMean { column, mean: Interval { mean, half_width } }: &GroupMean| {
+        let mean = Cell::from(*mean);
+        let text = shown_cell(column.shown, &mean);
         // The half-width of an interval has no sign.
-        let how = if mean.column.shown == Shown::Improvement { Shown::Percent } else { mean.column.shown };
-        let text = match shown_cell(how, &mean.half_width_cell()) {
+        let how = if column.shown == Shown::Improvement { Shown::Percent } else { column.shown };
+        let text = match shown_cell(how, &(*half_width).into()) {
             none if none.is_empty() => text,
             half => format!("{text} +- {half}"),
         };
-        let gain = mean.cell().printed().filter(|_| mean.column.is_gain());
+        let gain = mean.printed().filter(|_| column.is_gain());
         TableCell::new(text, gain.map_or(Tone::Neutral, Tone::of_gain))
     };
     for group in groups {

@@ -97,19 +97,40 @@ impl Store {
             if length == 0 {
                 return Ok(());
             }
-            match read_line(&line) {
-                Some(PartLine::Done { key, row }) => {
-                    let place =
-                        RowLocation { part: part as u32, from: from + row.start as u64, length: row.len() as u32 };
-                    self.done.insert(key, place);
-                }
-                Some(PartLine::Failed { key, message }) => drop(self.failed.insert(key, message)),
-                Some(PartLine::Log { log, state }) => drop(self.logs.insert(log, state)),
-                Some(PartLine::Program { spec, digest }) => drop(self.programs.insert(spec, digest)),
-                None => self.damaged += 1,
+            if self.read_line(&line, part, from).is_none() {
+                self.damaged += 1;
             }
             from += length as u64;
         }
+    }
+
+    /// Reads a line as [`PartWriter`] writes it, which begins at this byte of a part. None if it is not complete.
+    fn read_line(&mut self, line: &[u8], part: usize, from: u64) -> Option<()> {
+        let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
+        let (checksum, text) = line.split_once(' ')?;
+        if u64::from_str_radix(checksum, 16).ok()? != XxHash3_64::oneshot(text.as_bytes()) {
+            return None;
+        }
+        let (kind, rest) = text.split_once(' ')?;
+        if kind == "unread" {
+            let (log, message) = rest.split_once('\t')?;
+            self.logs.insert(unescape_line(log), Err(unescape_line(message)));
+            return Some(());
+        }
+        let (key, rest) = rest.split_once(' ')?;
+        let key = u128::from_str_radix(key, 16).ok()?;
+        match kind {
+            "ok" => {
+                // The row is the rest of the line.
+                let (from, length) = (from + (line.len() - rest.len()) as u64, rest.len() as u32);
+                self.done.insert(key, RowLocation { part: part as u32, from, length });
+            }
+            "failed" => drop(self.failed.insert(key, unescape_line(rest))),
+            "log" => drop(self.logs.insert(unescape_line(rest), Ok(key))),
+            "program" => drop(self.programs.insert(unescape_line(rest), key)),
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Whether a run is finished.
@@ -244,50 +265,6 @@ impl PartWriter {
         let _ = writeln!(line, "{:016x} {text}", XxHash3_64::oneshot(text.as_bytes()));
         self.file.write_all(line.as_bytes()).map_err(|error| failed(&self.path, error))?;
         if self.synced.elapsed() > Duration::from_secs(1) { self.sync() } else { Ok(()) }
-    }
-}
-
-/// A line of a part.
-enum PartLine {
-    Done {
-        key: RunKey,
-        /// The range of the line that is the row, as [`KeptRow::to_line`] writes it.
-        row: std::ops::Range<usize>,
-    },
-    Failed {
-        key: RunKey,
-        message: String,
-    },
-    Log {
-        log: String,
-        state: LogState,
-    },
-    Program {
-        spec: String,
-        digest: u128,
-    },
-}
-
-/// Reads a line as [`PartWriter`] writes it; None if it is not complete.
-fn read_line(line: &[u8]) -> Option<PartLine> {
-    let line = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
-    let (checksum, text) = line.split_once(' ')?;
-    if u64::from_str_radix(checksum, 16).ok()? != XxHash3_64::oneshot(text.as_bytes()) {
-        return None;
-    }
-    let (kind, rest) = text.split_once(' ')?;
-    if kind == "unread" {
-        let (log, message) = rest.split_once('\t')?;
-        return Some(PartLine::Log { log: unescape_line(log), state: Err(unescape_line(message)) });
-    }
-    let (key, rest) = rest.split_once(' ')?;
-    let key = u128::from_str_radix(key, 16).ok()?;
-    match kind {
-        "ok" => Some(PartLine::Done { key, row: line.len() - rest.len()..line.len() }),
-        "failed" => Some(PartLine::Failed { key, message: unescape_line(rest) }),
-        "log" => Some(PartLine::Log { log: unescape_line(rest), state: Ok(key) }),
-        "program" => Some(PartLine::Program { spec: unescape_line(rest), digest: key }),
-        _ => None,
     }
 }
 

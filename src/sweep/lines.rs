@@ -9,7 +9,6 @@ use super::results::{FinishedRow, ResultColumn};
 use crate::metrics::{Column, Interval, MeanAt, NumberLine, NumberLines};
 use crate::runs::RunKey;
 use crate::sort::sort_by;
-use crate::stats::mean_and_half_width;
 use crate::time::parse_duration;
 
 /// The most lines of a chart of several conditions. With more, each condition has its own chart.
@@ -134,9 +133,8 @@ fn lines(
     }
     let means = |line: usize| {
         let mean = |((_, place), runs): (&(usize, usize), &BTreeMap<RunKey, f64>)| {
-            let figures: Vec<f64> = runs.values().copied().collect();
-            let (mean, half_width) = mean_and_half_width(&figures);
-            MeanAt { x: number(&values[*place]).unwrap_or(0.0), runs: runs.len(), mean: Interval { mean, half_width } }
+            let mean = Interval::of(runs.values().copied());
+            MeanAt { x: number(&values[*place]).unwrap_or(0.0), runs: runs.len(), mean }
         };
         let mut means: Vec<MeanAt> = found.range((line, 0)..(line + 1, 0)).map(mean).collect();
         sort_by(&mut means, |a, b| a.x.total_cmp(&b.x));

@@ -10,7 +10,7 @@ use shadowtime::engine::{End, Observer, RunRecord, Start};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare};
-use shadowtime::metrics::{Gantt, GanttNotes, GrantObserver, Measure, WaitReasonMeter, gantt_nodes, summarize};
+use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
@@ -314,10 +314,10 @@ fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
     check(712, 300, (clusters(), drafts(), select(vec!["fcfs", "easy"])), |(cluster, asked, scheduler)| {
         let cluster = Arc::new(cluster);
         let Some(workload) = placed(&cluster, &asked, &[false, false, true]) else { return Ok(()) };
-        let mut observer = GrantObserver::default();
+        let mut grants = NodeGrants::default();
         let setting = Setting::parse(scheduler, "estimate").unwrap();
-        let record = setting.run(&workload, &mut observer, &mut |_| ()).unwrap();
-        let notes = GanttNotes { grants: observer.finish(), ..GanttNotes::default() };
+        let record = setting.run(&workload, &mut grants, &mut |_| ()).unwrap();
+        let notes = GanttNotes { grants, ..GanttNotes::default() };
         let window = 20..200;
         let gantt = Gantt::of(&workload, &record, &notes, &window);
         let (nodes, left_out) = gantt_nodes(&cluster, &[&gantt], &window);

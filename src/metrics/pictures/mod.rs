@@ -13,10 +13,10 @@ pub use accuracy::{Accuracy, LengthClass};
 pub use distribution::{Distribution, log_limits};
 pub use gantt::{Gantt, GanttJob, MOST_JOBS, busiest_window, shrink_window};
 pub use gantt_nodes::{GanttNode, gantt_nodes};
-pub use grants::{GrantObserver, NodeGrants};
+pub use grants::NodeGrants;
 pub use grid::{GridCell, WaitGrid};
 pub use life::{LIFE_PARTS, LifeAccuracy};
-pub use reservations::{FirstReservations, ReservedStarts};
+pub use reservations::ReservedStarts;
 
 use super::job::JobMetrics;
 use super::measure::Measure;
@@ -56,7 +56,7 @@ pub struct GanttNotes {
 
 /// Observes a run for its charts.
 pub struct PictureObserver {
-    observers: ((Series, LifeAccuracy), (FirstReservations, GrantObserver)),
+    observers: ((Series, LifeAccuracy), (ReservedStarts, NodeGrants)),
 }
 
 impl PictureObserver {
@@ -74,7 +74,7 @@ impl PictureObserver {
 
     /// The charts, after the run whose result is `record`, and what a Gantt chart shows of the jobs in its window.
     pub fn finish(self, workload: &Workload, record: &RunRecord, measure: &Measure) -> (Pictures, GanttNotes) {
-        let ((series, life), (reservations, grants)) = self.observers;
+        let ((series, life), (reserved, grants)) = self.observers;
         let mut pictures = Pictures {
             waits: Distribution::of_seconds(),
             slowdowns: Distribution::of_ratios(),
@@ -91,7 +91,7 @@ impl PictureObserver {
             pictures.grid.add(job.procs, job.runtime, job.wait);
             pictures.accuracy.add(job.prediction, job.runtime);
         }
-        (pictures, GanttNotes { reserved: reservations.finish(), grants: grants.finish() })
+        (pictures, GanttNotes { reserved, grants })
     }
 }
 

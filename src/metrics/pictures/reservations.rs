@@ -1,5 +1,7 @@
 //! The starts that a scheduler reserves for jobs while they wait.
 
+use rustc_hash::FxHashMap;
+
 use crate::engine::{Arrival, Observer, Reservation, Start};
 use crate::job::JobId;
 use crate::time::Time;
@@ -10,22 +12,21 @@ const MOST: usize = 100;
 
 /// Observes the first start that is reserved for each job. It keeps one entry for each job that had a reservation.
 #[derive(Clone, Debug, Default)]
-pub struct FirstReservations {
+pub struct ReservedStarts {
     /// Of the jobs in the system, by place.
     waiting: Vec<Option<Time>>,
     /// Of the jobs that have started.
-    started: Vec<(JobId, Time)>,
+    started: FxHashMap<JobId, Time>,
 }
 
-impl FirstReservations {
-    /// The first start reserved for each job that has started, in order of the jobs.
-    pub fn finish(mut self) -> ReservedStarts {
-        self.started.sort_unstable();
-        ReservedStarts { starts: self.started }
+impl ReservedStarts {
+    /// None if the job never had a reservation: it started in the first pass, was backfilled, or waited far back in the queue.
+    pub fn of(&self, job: JobId) -> Option<Time> {
+        self.started.get(&job).copied()
     }
 }
 
-impl Observer for FirstReservations {
+impl Observer for ReservedStarts {
     fn on_arrival(&mut self, arrival: &Arrival<'_>) {
         let place = arrival.job.place;
         if self.waiting.len() <= place {
@@ -47,20 +48,6 @@ impl Observer for FirstReservations {
     }
 }
 
-/// The first start that was reserved for each of some jobs.
-#[derive(Clone, Debug, Default)]
-pub struct ReservedStarts {
-    starts: Vec<(JobId, Time)>,
-}
-
-impl ReservedStarts {
-    /// None if the job never had a reservation: it started in the first pass, was backfilled, or waited far back in the queue.
-    pub fn of(&self, job: JobId) -> Option<Time> {
-        let at = self.starts.binary_search_by_key(&job, |(id, _)| *id).ok()?;
-        Some(self.starts[at].1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,9 +57,9 @@ mod tests {
 
     fn reserved(workload: &Workload, scheduler: &str, predictor: &str) -> (ReservedStarts, Vec<Time>) {
         let setting = Setting::parse(scheduler, predictor).unwrap();
-        let mut observer = FirstReservations::default();
+        let mut observer = ReservedStarts::default();
         let record = setting.run(workload, &mut observer, &mut |_| ()).unwrap();
-        (observer.finish(), record.finished(&workload.jobs).map(|job| job.start()).collect())
+        (observer, record.finished(&workload.jobs).map(|job| job.start()).collect())
     }
 
     /// 4 processors. The first job is planned until 100 and ends at 50. The second needs all; the third needs one for 95 s.
@@ -102,9 +89,9 @@ mod tests {
         let workload = crate::trace::demo_workload();
         for scheduler in ["easy", "sjbf", "conservative", "easy:reservations=5", "sjbf:reservations=2,protect=1h"] {
             let (reserved, starts) = reserved(&workload, scheduler, "perfect");
-            assert!(reserved.starts.len() > 200, "{scheduler}: {}", reserved.starts.len());
-            for &(job, start) in &reserved.starts {
-                assert_eq!(start, starts[job.index()], "{scheduler}: {job:?}");
+            assert!(reserved.started.len() > 200, "{scheduler}: {}", reserved.started.len());
+            for (&start, job) in starts.iter().zip(0..) {
+                assert_eq!(reserved.of(JobId(job)).unwrap_or(start), start, "{scheduler}: {job}");
             }
         }
     }

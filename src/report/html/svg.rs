@@ -3,7 +3,7 @@
 //! A page decides the colours, which differ between light and dark, so there shapes have classes instead of colours. A file has
 //! to look right without a style sheet: there each shape has its colours as attributes.
 
-use std::fmt::{Display, Formatter, Result, Write};
+use std::fmt::{Display, Formatter, Result};
 
 use super::outside;
 use super::text_width::text_width;
@@ -128,8 +128,8 @@ impl Paint {
     /// Its attributes in a page. The style sheet has the rest.
     fn on_page(self) -> String {
         match self {
-            Paint::Line(ink, width) => format!(" class=\"l{ink}\" stroke-width=\"{width}\"{}", Dashes(ink)),
-            Paint::Fill(ink, opacity) | Paint::Tile(ink, opacity) => format!(" class=\"f{ink}\"{}", Opacity(opacity)),
+            Paint::Line(ink, width) => format!(" class=\"l{ink}\" stroke-width=\"{width}\"{}", dashes(ink)),
+            Paint::Fill(ink, share) | Paint::Tile(ink, share) => format!(" class=\"f{ink}\"{}", opacity(share)),
             Paint::Letters => String::new(),
         }
     }
@@ -138,9 +138,9 @@ impl Paint {
     fn in_file(self) -> String {
         match self {
             Paint::Line(ink, width) => {
-                format!(" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{}", ink.color(), Dashes(ink))
+                format!(" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"{}", ink.color(), dashes(ink))
             }
-            Paint::Fill(ink, opacity) => format!(" fill=\"{}\"{}", ink.color(), Opacity(opacity)),
+            Paint::Fill(ink, share) => format!(" fill=\"{}\"{}", ink.color(), opacity(share)),
             Paint::Tile(ink, opacity) => {
                 format!("{} stroke=\"#ffffff\" stroke-width=\"0.3\"", Paint::Fill(ink, opacity).in_file())
             }
@@ -150,21 +150,13 @@ impl Paint {
 }
 
 /// The attribute of a line with gaps.
-struct Dashes(Ink);
-
-impl Display for Dashes {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        self.0.dashes().map_or(Ok(()), |dashes| write!(f, " stroke-dasharray=\"{dashes}\""))
-    }
+fn dashes(ink: Ink) -> String {
+    ink.dashes().map_or(String::new(), |dashes| format!(" stroke-dasharray=\"{dashes}\""))
 }
 
 /// The attribute of a shape through which others are seen.
-struct Opacity(f64);
-
-impl Display for Opacity {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        if self.0 < 0.995 { write!(f, " opacity=\"{:.2}\"", self.0) } else { Ok(()) }
-    }
+fn opacity(share: f64) -> String {
+    if share < 0.995 { format!(" opacity=\"{share:.2}\"") } else { String::new() }
 }
 
 /// Where a text is, seen from its point.
@@ -245,7 +237,7 @@ impl Drawing {
             Anchor::Corner => ("", 0.8),
         };
         // The point of an SVG text is on the line on which its letters stand.
-        let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), Escaped(text));
+        let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), escaped(text));
         self.put(format!("<text x=\"{x}\" y=\"{y}\"{side}"));
         self.pieces.push(DrawnPiece::Paint(Paint::Letters));
         self.put(format!(">{text}</text>"));
@@ -253,7 +245,7 @@ impl Drawing {
 
     /// Gives a tooltip to all that `draw` draws.
     pub fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Drawing)) {
-        self.put(format!("<g><title>{}</title>", Escaped(title)));
+        self.put(format!("<g><title>{}</title>", escaped(title)));
         draw(self);
         self.put("</g>".to_string());
     }
@@ -293,7 +285,7 @@ impl SvgPicture {
 
     /// As an element of a page.
     pub fn on_page(&self) -> String {
-        let ((width, height), label, shapes) = (self.size, Escaped(&self.label), self.shapes(Paint::on_page));
+        let ((width, height), label, shapes) = (self.size, escaped(&self.label), self.shapes(Paint::on_page));
         format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>")
     }
 
@@ -315,7 +307,7 @@ impl SvgPicture {
              <g transform=\"translate({MARGIN} {below})\">\n{}\n</g>\n</svg>\n",
             millimetres(width),
             millimetres(height),
-            Escaped(&self.label),
+            escaped(&self.label),
             legend.shapes(Paint::in_file),
             self.shapes(Paint::in_file),
         )
@@ -347,16 +339,9 @@ pub fn fitted(text: &str, room: f64) -> String {
 }
 
 /// A text as the content of an element or of an attribute.
-struct Escaped<'a>(&'a str);
-
-impl Display for Escaped<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let mut out = String::with_capacity(self.0.len());
-        // These two are not allowed in XML, nor are control characters.
-        let text = printable(self.0).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
-        maud::Escaper::new(&mut out).write_str(&text)?;
-        f.write_str(&out)
-    }
+fn escaped(text: &str) -> String {
+    // These two are not allowed in XML, nor are control characters.
+    maud::html! { (printable(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")) }.into_string()
 }
 
 /// A length in tenths of a unit, which keeps pictures small.

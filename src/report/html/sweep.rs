@@ -10,7 +10,7 @@ use super::page::{Fact, Page, PageSection};
 use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
 use super::units::{figure_in_words, upper};
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::metrics::{Column, ConditionRuns, Group, Interval, NumberLines, Ranking, RepeatedSetting, Standing};
+use crate::metrics::{Column, ConditionRuns, Group, NumberLines, Ranking, RepeatedSetting, Standing};
 use crate::report::best_in_words;
 use crate::text::{counted, grouped};
 
@@ -181,9 +181,7 @@ fn table(names: &[String], groups: &[Group]) -> DataTable {
     for group in groups.iter().take(MOST_ROWS) {
         let labels = group.labels.iter().map(|text| label(text));
         let runs = [DataCell::count(group.rows as u64)];
-        let means = group.means.iter().map(|mean| {
-            DataCell::interval(mean.column.shown, Interval { mean: mean.mean, half_width: mean.half_width })
-        });
+        let means = group.means.iter().map(|mean| DataCell::interval(mean.column.shown, mean.mean));
         table.push(labels.chain(runs).chain(means));
     }
     table
