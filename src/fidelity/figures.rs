@@ -1,5 +1,7 @@
 //! How near simulated waits are to recorded ones, in figures.
 
+use serde::{Deserialize, Serialize};
+
 use super::moving::{MovingError, MovingJob, Windows};
 use crate::runs::{KeptRow, PlannedRun};
 use crate::stats::spearman;
@@ -9,7 +11,7 @@ use crate::time::{HOUR, MINUTE, Seconds};
 pub const NEAR: [Seconds; 3] = [MINUTE, 10 * MINUTE, HOUR];
 
 /// How near the simulated waits of some jobs are to the recorded ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FidelityFigures {
     /// The number of jobs that are compared.
     pub jobs: usize,
@@ -72,42 +74,11 @@ impl FidelityFigures {
     /// The format of kept figures, which is a part of the keys of runs. The number must be raised whenever the line of the same
     /// figures changes.
     pub fn format(window: Seconds) -> String {
-        format!("fidelity 1, windows of {window} s")
+        format!("fidelity 2, windows of {window} s")
     }
 }
 
 impl KeptRow for FidelityFigures {
-    /// Numbers separated by tabs; one that is not defined is NaN.
-    fn to_line(&self) -> String {
-        let FidelityFigures { jobs, recorded, simulated, start_error, moving, rank_correlation, near } = *self;
-        let none = MovingError { windows: 0, percent: f64::NAN, seconds: f64::NAN };
-        let MovingError { windows, percent, seconds } = moving.unwrap_or(none);
-        let rank = rank_correlation.unwrap_or(f64::NAN);
-        let first = [jobs as f64, recorded, simulated, start_error, windows as f64, percent, seconds, rank];
-        let numbers = first.into_iter().chain(near.map(|jobs| jobs as f64));
-        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join("\t")
-    }
-
-    fn from_line(line: &str) -> Result<FidelityFigures, String> {
-        let number = |field: &str| field.parse::<f64>().map_err(|_| format!("'{field}' is not a number"));
-        let numbers: Vec<f64> = line.split('\t').map(number).collect::<Result<_, _>>()?;
-        let &[jobs, recorded, simulated, start_error, windows, percent, seconds, rank, ref near @ ..] = &numbers[..]
-        else {
-            return Err("it has too few numbers".to_string());
-        };
-        let near: [f64; NEAR.len()] = near.try_into().map_err(|_| "it has another number of numbers")?;
-        let moving = MovingError { windows: windows as u64, percent, seconds };
-        Ok(FidelityFigures {
-            jobs: jobs as usize,
-            recorded,
-            simulated,
-            start_error,
-            moving: (!percent.is_nan()).then_some(moving),
-            rank_correlation: (!rank.is_nan()).then_some(rank),
-            near: near.map(|jobs| jobs as usize),
-        })
-    }
-
     fn relabel(&mut self, _: &PlannedRun, _: String) {}
 }
 
@@ -151,7 +122,7 @@ mod tests {
             // Not the figures themselves: NaN is not equal to NaN.
             assert_eq!(format!("{read:?}"), format!("{figures:?}"));
         }
-        for line in ["", "1\t2", &all.to_line().replace("0.7", "x"), &format!("{}\t1", all.to_line())] {
+        for line in ["", "1,2", &all.to_line().replace("0.7", "x"), &format!("{},1", all.to_line())] {
             assert!(FidelityFigures::from_line(line).is_err(), "{line}");
         }
     }

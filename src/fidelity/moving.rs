@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::{HOUR, Seconds, Time};
 
 /// The windows of a moving mean: all of one length, one begins every hour, and each is within the time of the submissions.
@@ -55,7 +57,7 @@ impl SameWindows {
 }
 
 /// How far two moving means are apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovingError {
     /// The number of windows in which it is measured: those with a recorded mean wait above 0.
     pub windows: u64,

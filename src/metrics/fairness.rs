@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 use crate::stats::mean_and_half_width;
@@ -37,7 +38,7 @@ pub struct UserTotals {
 ///
 /// In one run this happens to many by chance: EASY on shaken submissions, compared with itself, has such users too.
 /// [`Losers::of_replications`] counts only those that lose by more than that.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Losers {
     /// Their share of all users, in percent. NaN if there are none.
     pub users_pct: f64,
@@ -46,7 +47,7 @@ pub struct Losers {
 }
 
 /// A user in comparison with a baseline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserChange {
     /// The user, as a job has it; -1 if unknown.
     pub user: i32,

@@ -41,7 +41,7 @@ pub use pictures::{
     log_limits, shrink_window,
 };
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
-pub use row::{Baseline, LINE_FORMAT, RunLabel, RunRow};
+pub use row::{Baseline, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use setting_runs::{Interval, SettingRuns, Verdict};
 pub use summary::{Summary, summarize, summarize_with_users};

@@ -1,6 +1,6 @@
 //! The summary of a run.
 
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 use super::fairness::{UserTotals, area, wait_of_widest};
 use super::job::JobMetrics;
@@ -13,7 +13,7 @@ use crate::trace::Workload;
 
 /// The figures of one run. Means, counts and percentiles are over the measured jobs; `utilization` and `makespan` over
 /// all simulated jobs. If no job is measured, means and percentiles are NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The number of measured jobs.
     pub jobs: usize,
@@ -73,79 +73,6 @@ pub struct Summary {
     pub linked_jobs: Option<u64>,
     /// The mean think time before them, in seconds. None likewise, or if there are none.
     pub think_mean: Option<f64>,
-}
-
-/// A number that is written to a line and read from it, with all its digits.
-pub(super) trait StoredNumber {
-    fn text(&self) -> String;
-    /// None if the text is not such a number.
-    fn read(&mut self, text: &str) -> Option<()>;
-}
-
-macro_rules! stored_numbers {
-    ($($number:ty)*) => {
-        $(impl StoredNumber for $number {
-            fn text(&self) -> String {
-                self.to_string()
-            }
-
-            fn read(&mut self, text: &str) -> Option<()> {
-                *self = text.parse().ok()?;
-                Some(())
-            }
-        })*
-    };
-}
-
-stored_numbers!(usize u64 i64 f64 bool);
-
-/// Empty if there is none.
-impl<T: Copy + ToString + FromStr> StoredNumber for Option<T> {
-    fn text(&self) -> String {
-        self.map_or(String::new(), |number| number.to_string())
-    }
-
-    fn read(&mut self, text: &str) -> Option<()> {
-        *self = if text.is_empty() { None } else { Some(text.parse().ok()?) };
-        Some(())
-    }
-}
-
-impl Summary {
-    /// All fields, in the order in which a line of results has them.
-    pub(super) fn stored(&mut self) -> [&mut dyn StoredNumber; 29] {
-        [
-            &mut self.jobs,
-            &mut self.wait_mean,
-            &mut self.bsld_mean,
-            &mut self.ai_mean,
-            &mut self.ra_mean,
-            &mut self.backfilled,
-            &mut self.misses,
-            &mut self.utilization,
-            &mut self.makespan,
-            &mut self.wait_p50,
-            &mut self.wait_p95,
-            &mut self.wait_max,
-            &mut self.bsld_p50,
-            &mut self.bsld_p95,
-            &mut self.mae,
-            &mut self.mae_pct,
-            &mut self.answered,
-            &mut self.inside_pct,
-            &mut self.jain,
-            &mut self.wide_wait_mean,
-            &mut self.on_nodes,
-            &mut self.utilization_cpus,
-            &mut self.utilization_memory,
-            &mut self.utilization_gpus,
-            &mut self.preempted,
-            &mut self.lost,
-            &mut self.jobs_per_day,
-            &mut self.linked_jobs,
-            &mut self.think_mean,
-        ]
-    }
 }
 
 /// Computes the summary. `record` must be the result of simulating `workload`. Sums are added up in workload order, so
@@ -258,7 +185,6 @@ impl Sums {
             backfilled: self.backfilled,
             misses: self.misses,
             utilization: f64::NAN,
-            makespan: 0,
             wait_p50,
             wait_p95,
             wait_max,
@@ -270,15 +196,7 @@ impl Sums {
             inside_pct: (self.answered > 0).then(|| self.inside as f64 / self.answered as f64 * 100.0),
             jain: f64::NAN,
             wide_wait_mean: f64::NAN,
-            on_nodes: false,
-            utilization_cpus: None,
-            utilization_memory: None,
-            utilization_gpus: None,
-            preempted: None,
-            lost: None,
-            jobs_per_day: None,
-            linked_jobs: None,
-            think_mean: None,
+            ..Summary::default()
         }
     }
 }

@@ -1,32 +1,41 @@
 //! What the folder of finished runs keeps of each.
 
+use csv::{ReaderBuilder, WriterBuilder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::plan::PlannedRun;
-use crate::metrics::{LINE_FORMAT, RunRow};
+use crate::metrics::RunRow;
+use crate::text::{escape_line, unescape_line};
 
 /// What is kept of a finished run.
-pub trait KeptRow: Sized + Send {
-    /// The row as a line of text, without a line end.
-    fn to_line(&self) -> String;
+pub trait KeptRow: Serialize + DeserializeOwned + Send {
+    /// The row as a line of text, without a line end: its fields in their order, as CSV. What is not defined is empty. Numbers
+    /// have all their digits, so that reading a line gives the same row, and the printed decimals can be changed without running
+    /// again.
+    fn to_line(&self) -> String {
+        let mut writer = WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+        writer.serialize(self).expect("a vector takes every row");
+        let line = String::from_utf8(writer.into_inner().expect("a vector takes every row")).expect("a row is text");
+        escape_line(line.trim_end_matches('\n')).into_owned()
+    }
 
     /// Reads a line.
     ///
     /// # Errors
     /// If it has another form; the message says why.
-    fn from_line(line: &str) -> Result<Self, String>;
+    fn from_line(line: &str) -> Result<Self, String> {
+        let text = unescape_line(line);
+        let mut rows = ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes()).into_deserialize();
+        let row: Self = rows.next().ok_or("it is empty")?.map_err(|error| error.to_string())?;
+        if row.to_line() == line { Ok(row) } else { Err("it has other fields".to_string()) }
+    }
 
     /// Sets what is not part of the key of the run: the name of its log, and specs as they are written.
     fn relabel(&mut self, run: &PlannedRun, trace: String);
 }
 
 impl KeptRow for RunRow {
-    fn to_line(&self) -> String {
-        RunRow::to_line(self)
-    }
-
-    fn from_line(line: &str) -> Result<RunRow, String> {
-        RunRow::from_line(line)
-    }
-
     fn relabel(&mut self, run: &PlannedRun, trace: String) {
         self.label.trace = trace;
         self.label.scheduler = run.options.scheduler.to_string();
@@ -37,7 +46,112 @@ impl KeptRow for RunRow {
     }
 }
 
+/// The version of the lines of kept [`RunRow`]s. It must be raised whenever the line of the same row changes, so that no line of
+/// another version is read.
+pub(super) const LINE_FORMAT: u32 = 7;
+
 /// The format of kept [`RunRow`]s, which is a part of the keys of runs.
 pub fn row_format() -> String {
     format!("rows {LINE_FORMAT}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Baseline, Losers, RunLabel, Summary, UserChange};
+
+    fn summary(from: f64) -> Summary {
+        Summary {
+            jobs: 7,
+            wait_mean: from / 3.0,
+            bsld_mean: from / 7.0,
+            ai_mean: 1e-9 * from,
+            ra_mean: 0.1 + 0.2,
+            backfilled: 3,
+            misses: u64::MAX,
+            utilization: f64::NAN,
+            makespan: i64::MAX,
+            wait_p50: 1.0,
+            wait_p95: 2.0,
+            wait_max: 1e300,
+            bsld_p50: 4.0,
+            bsld_p95: 5.0,
+            mae: 6.0,
+            mae_pct: f64::INFINITY,
+            answered: 2,
+            inside_pct: None,
+            jain: 0.75,
+            wide_wait_mean: 8.0,
+            on_nodes: true,
+            utilization_cpus: Some(0.5),
+            utilization_memory: Some(from / 9.0),
+            utilization_gpus: None,
+            preempted: Some(4),
+            lost: None,
+            jobs_per_day: Some(from / 11.0),
+            linked_jobs: Some(5),
+            think_mean: None,
+        }
+    }
+
+    fn row() -> RunRow {
+        let label = RunLabel {
+            trace: String::new(),
+            procs: 128,
+            scheduler: "easy".to_string(),
+            predictor: "smith:templates=@a\tb\\t\nc".to_string(),
+            dropped: 9,
+            options: String::new(),
+        };
+        RunRow { label, summary: summary(1.0), baseline: None }
+    }
+
+    #[test]
+    fn a_row_that_was_read_is_the_row_that_was_written() {
+        let alone = row();
+        let name = "sjbf/ruh".to_string();
+        let losers = Losers { users_pct: 1.0 / 3.0, area_pct: 0.0 };
+        let with_interval = Summary { inside_pct: Some(200.0 / 3.0), ..summary(2.0) };
+        let (wait_mean, base_wait_mean) = (100.0 / 3.0, 0.25);
+        let one = UserChange { user: -1, jobs: 3, area: 1 << 70, wait_mean, base_wait_mean, loses: false };
+        let users = vec![one, UserChange { user: 7, jobs: 1, area: 0, loses: true, ..one }];
+        let baseline = Baseline { name, summary: with_interval, losers, users };
+        let without_users = RunRow { baseline: Some(Baseline { users: Vec::new(), ..baseline.clone() }), ..row() };
+        for row in [alone, without_users, RunRow { baseline: Some(baseline), ..row() }] {
+            let line = row.to_line();
+            assert!(!line.contains(['\n', '\r']), "{line}");
+            let read = RunRow::from_line(&line).unwrap();
+            // Not the rows themselves: NaN is not equal to NaN.
+            assert_eq!(format!("{read:?}"), format!("{row:?}"));
+        }
+    }
+
+    /// Lines of finished sweeps are read by later versions: another line for the same row needs another LINE_FORMAT.
+    #[test]
+    fn the_format_of_a_line_has_its_number() {
+        let plain = RunLabel { scheduler: "easy".to_string(), predictor: "ruh".to_string(), ..RunLabel::default() };
+        let row = RunRow { label: plain, summary: Summary { wait_mean: 0.1, ..summary(1.0) }, baseline: None };
+        let line = "0,easy,ruh,0,,7,0.1,0.14285714285714285,1e-9,0.30000000000000004,3,18446744073709551615,NaN,\
+                    9223372036854775807,1.0,2.0,1e300,4.0,5.0,6.0,inf,2,,0.75,8.0,true,0.5,0.1111111111111111,,4,,\
+                    0.09090909090909091,5,,";
+        assert_eq!((LINE_FORMAT, &*row.to_line()), (7, line));
+    }
+
+    #[test]
+    fn what_is_no_row_is_an_error() {
+        let line = row().to_line();
+        for (line, why) in [
+            (String::new(), "it is empty"),
+            (line.replacen("128", "x", 1), "field 0: invalid digit"),
+            (line.replacen(",7,", ",7.5,", 1), "field 5: invalid digit"),
+            (line.rsplit_once(',').unwrap().0.to_string(), "invalid length 2, expected struct RunRow with 3 elements"),
+            (format!("{line}easy/estimate"), "invalid length 1, expected struct Baseline"),
+            (format!("{line},1"), "it has other fields"),
+            // A line of format 6.
+            (line.replace(',', "\t"), "invalid digit"),
+        ] {
+            let error = RunRow::from_line(&line).unwrap_err();
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
 }

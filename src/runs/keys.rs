@@ -132,7 +132,7 @@ fn state(log: &Option<String>) -> LogState {
 mod tests {
     use super::*;
     use crate::experiment::Options;
-    use crate::metrics::LINE_FORMAT;
+    use crate::runs::kept_row::LINE_FORMAT;
     use crate::runs::row_format;
 
     /// Version 0.1.0 wrote rows as CSV under this key: they must not be found.
