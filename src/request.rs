@@ -3,7 +3,7 @@
 //! Many jobs ask for the same, so a log keeps each request once ([`Requests`]) and a job has its number ([`RequestId`]).
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// The number of a request among those of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,12 +116,6 @@ impl Requests {
         let id = RequestId(u32::try_from(self.all.len()).expect("a number of requests that fits"));
         self.numbers.insert(request, id);
         id
-    }
-
-    /// No requests.
-    pub fn none() -> &'static Arc<Requests> {
-        static NONE: LazyLock<Arc<Requests>> = LazyLock::new(Arc::default);
-        &NONE
     }
 
     /// All requests, in the order in which they were added.

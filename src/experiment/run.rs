@@ -62,7 +62,7 @@ impl Setting {
     }
 
     /// The predictor, built for a simulation of which this is known.
-    pub fn predictor(&self, facts: &RunFacts<'_>) -> Named<dyn Predictor> {
+    pub fn predictor(&self, facts: &RunFacts) -> Named<dyn Predictor> {
         let mut predictor = predict::catalog::build(&self.predictor);
         predictor.on_begin(facts);
         Named { name: self.predictor.to_string(), value: predictor }

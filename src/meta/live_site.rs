@@ -7,10 +7,8 @@ use super::waits::SiteWaitPredictor;
 use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Observer, Outcome, Simulation, Start};
 use crate::job::{Job, JobId, Submission};
 use crate::predict::RunFacts;
-use crate::request::Requests;
 use crate::schedule::LogFacts;
 use crate::time::Time;
-use crate::trace::WideNumbers;
 
 pub(super) struct LiveSite {
     procs: u32,
@@ -54,25 +52,18 @@ impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
         let SiteMachine { name, procs, setting, unix_start, accounts, .. } = machine;
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
-        let (trace, unix_start) = (name.as_str(), *unix_start);
-        let facts = RunFacts {
-            trace,
-            procs: *procs,
-            first_submit: 0,
-            unix_start,
-            wide: WideNumbers::NONE,
-            requests: Requests::none(),
-        };
+        let (trace, procs, unix_start) = (name.clone(), *procs, *unix_start);
+        let facts = RunFacts { trace, procs, unix_start, ..RunFacts::default() };
         // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
         let policy = setting.policy(&LogFacts::of_accounts(accounts).of_run(&facts));
         let simulation = Simulation::observed(
-            *procs,
+            procs,
             policy,
             setting.predictor(&facts),
             EngineOptions { unix_start, ..setting.engine },
             SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );
-        LiveSite { procs: *procs, simulation, arrivals: Vec::new(), now: Time::MIN }
+        LiveSite { procs, simulation, arrivals: Vec::new(), now: Time::MIN }
     }
 
     pub fn next_event(&self) -> Option<Time> {

@@ -11,7 +11,7 @@ use crate::trace::RunFacts;
 pub struct PredictAtStart(pub Box<dyn Predictor>);
 
 impl Predictor for PredictAtStart {
-    fn on_begin(&mut self, facts: &RunFacts<'_>) {
+    fn on_begin(&mut self, facts: &RunFacts) {
         self.0.on_begin(facts);
     }
 

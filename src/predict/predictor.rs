@@ -20,7 +20,7 @@ use crate::trace::RunFacts;
 /// the next is computed.
 pub trait Predictor: Send {
     /// A simulation begins. Called once, before all other events. By default nothing happens.
-    fn on_begin(&mut self, _facts: &RunFacts<'_>) {}
+    fn on_begin(&mut self, _facts: &RunFacts) {}
 
     /// A job arrives: predict it.
     fn on_arrival(&mut self, id: JobId, board: &mut Board);

@@ -43,7 +43,7 @@ pub struct LogFacts<'a> {
     wide: &'a WideNumbers,
     accounts: Option<&'a Accounts>,
     shapes: Option<&'a Arc<Shapes>>,
-    run: Option<&'a RunFacts<'a>>,
+    run: Option<&'a RunFacts>,
 }
 
 impl<'a> LogFacts<'a> {
@@ -73,12 +73,12 @@ impl<'a> LogFacts<'a> {
     }
 
     /// With what is known of the simulation. Only programs read it.
-    pub fn of_run(self, run: &'a RunFacts<'a>) -> LogFacts<'a> {
+    pub fn of_run(self, run: &'a RunFacts) -> LogFacts<'a> {
         LogFacts { run: Some(run), ..self }
     }
 
     /// What is known of the simulation.
-    pub(super) fn run(&self) -> Option<&'a RunFacts<'a>> {
+    pub(super) fn run(&self) -> Option<&'a RunFacts> {
         self.run
     }
 

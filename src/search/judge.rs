@@ -16,7 +16,6 @@ use crate::job::Job;
 use crate::predict::RunFacts;
 use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
 use crate::predict::templates::{Data, Template};
-use crate::request::Requests;
 use crate::schedule::LogFacts;
 use crate::time::Seconds;
 use crate::trace::WideNumbers;
@@ -127,15 +126,7 @@ impl Observer for EventRecorder {
 fn replay(jobs: &[Job], observer: &mut EventRecorder) {
     let setting = Setting::parse("replay", "estimate").expect("the setting is valid");
     let policy = setting.policy(&LogFacts::of_jobs(jobs, WideNumbers::NONE));
-    let facts = RunFacts {
-        trace: "",
-        procs: 1,
-        first_submit: 0,
-        unix_start: None,
-        wide: WideNumbers::NONE,
-        requests: Requests::none(),
-    };
-    let predictor = setting.predictor(&facts);
+    let predictor = setting.predictor(&RunFacts::default());
     let simulation = Simulation::observed(1, policy, predictor, setting.engine, observer);
     engine::run_simulation(simulation, jobs, &mut |_| ()).expect("a log in order of submission can be replayed");
 }

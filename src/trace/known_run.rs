@@ -11,10 +11,10 @@ use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::time::Time;
 
 /// What is known of a simulation before its first job arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct RunFacts<'a> {
+#[derive(Clone, Debug)]
+pub struct RunFacts {
     /// The log's name in results.
-    pub trace: &'a str,
+    pub trace: String,
     /// The processors of the machine.
     pub procs: u32,
     /// The submit time of the first job.
@@ -22,48 +22,29 @@ pub struct RunFacts<'a> {
     /// The Unix time of the instant 0. None if the log does not say it.
     pub unix_start: Option<Time>,
     /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`].
-    pub wide: &'a WideNumbers,
+    pub wide: WideNumbers,
     /// What jobs ask of a machine of nodes.
-    pub requests: &'a Arc<Requests>,
-}
-
-impl RunFacts<'_> {
-    /// The facts of a workload.
-    pub fn of(workload: &Workload) -> RunFacts<'_> {
-        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
-        let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace: label, procs, first_submit, unix_start, wide, requests }
-    }
-}
-
-/// [`RunFacts`] that are kept, for a program that is started later.
-#[derive(Clone, Debug)]
-pub(crate) struct KnownRun {
-    pub trace: String,
-    pub procs: u32,
-    pub first_submit: Time,
-    pub unix_start: Option<Time>,
-    wide: WideNumbers,
-    requests: Arc<Requests>,
+    pub requests: Arc<Requests>,
 }
 
 /// Nothing is known.
-impl Default for KnownRun {
-    fn default() -> KnownRun {
-        let (trace, wide, requests) = (String::new(), WideNumbers::default(), Arc::default());
-        KnownRun { trace, procs: 1, first_submit: 0, unix_start: None, wide, requests }
+impl Default for RunFacts {
+    fn default() -> RunFacts {
+        RunFacts { procs: 1, ..RunFacts::of(&Workload::default()) }
     }
 }
 
-impl KnownRun {
-    pub fn of(facts: &RunFacts<'_>) -> KnownRun {
-        let RunFacts { trace, procs, first_submit, unix_start, wide, requests } = *facts;
-        let (trace, wide, requests) = (trace.to_string(), wide.clone(), Arc::clone(requests));
-        KnownRun { trace, procs, first_submit, unix_start, wide, requests }
+impl RunFacts {
+    /// The facts of a workload.
+    pub fn of(workload: &Workload) -> RunFacts {
+        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
+        let (trace, wide, requests) = (label.clone(), wide.clone(), Arc::clone(requests));
+        let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
+        RunFacts { trace, procs, first_submit, unix_start, wide, requests }
     }
 
     /// Appends a job as an object that is not closed yet.
-    pub fn push_job(&self, line: &mut Vec<u8>, id: JobId, job: &Submission, in_log: InLog) {
+    pub(crate) fn push_job(&self, line: &mut Vec<u8>, id: JobId, job: &Submission, in_log: InLog) {
         let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *job;
         line.extend_from_slice(b"{\"id\":");
         push_id(line, id);
@@ -85,7 +66,7 @@ impl KnownRun {
     }
 
     /// Appends the field with what a job asks for, if it says more than a number of processors.
-    pub fn push_request(&self, line: &mut Vec<u8>, request: RequestId) {
+    pub(crate) fn push_request(&self, line: &mut Vec<u8>, request: RequestId) {
         if let Some(request) = self.requests.get(request) {
             line.extend_from_slice(b",\"request\":");
             push_request(line, request);

@@ -48,7 +48,6 @@ pub use feedback::{
 pub use formats::{CsvColumns, LogFormat, log_formats};
 pub use header::Header;
 pub use join::CONVERTED;
-pub(crate) use known_run::KnownRun;
 pub use known_run::RunFacts;
 pub use labels::labels;
 pub use log::{Log, LogText, ReadOptions, Skipped};

@@ -61,10 +61,10 @@ pub fn answer(
 ) -> Result<Option<WaitAnswer>, EngineError> {
     // Only the last training counts: it is done once, below.
     let never = Learning { first: usize::MAX, ..learning };
-    let mut site = WaitPredictor::new(schedule.procs, never, threads);
+    let mut site = WaitPredictor::new(schedule.workload.procs, never, threads);
     schedule.replay(id.index() + 1, &mut Until { site: &mut site, id, reached: false })?;
     site.learn();
-    let job = schedule.jobs[id.index()].submission;
+    let job = schedule.workload.jobs[id.index()].submission;
     let Some((prediction, neighbours)) = site.predict_with_neighbours(&job, job.submit) else { return Ok(None) };
     let window = site.window();
     let mut waits: Vec<Seconds> = neighbours.all.iter().map(|one| window.waits()[one.at]).collect();

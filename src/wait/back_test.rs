@@ -66,6 +66,7 @@ impl BackTest {
 mod tests {
     use super::*;
     use crate::job::{Job, Submission};
+    use crate::trace::Workload;
 
     /// Ten jobs that arrive at 0. Nine start at 10, 20, ..., 90. The last one still waits at the end.
     #[test]
@@ -73,7 +74,8 @@ mod tests {
         let submission = Submission::new(0, 1, 50);
         let job = Job::new(submission, 1);
         let (jobs, starts): (Vec<Job>, Vec<Time>) = (1..=10).map(|at| (job, at * 10)).unzip();
-        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &starts);
         let answer = |seconds: Seconds, now: Time| {
             let mut test = BackTest::default();
             let sample = WaitSample::new(vec![seconds; 20]);

@@ -242,7 +242,7 @@ fn simulated_answers(
     plan: &EvaluationPlan,
     watch: &(dyn Fn(EvaluationPhase, usize, usize) + Sync),
 ) -> Result<Vec<Option<MethodAnswer>>, EngineError> {
-    let wanted = plan.predicted(schedule.jobs.len());
+    let wanted = plan.predicted(schedule.workload.jobs.len());
     // The history of the first target has simulated waits, too.
     let before = if forward.recalibrate { plan.learning.history.min(wanted.start) } else { 0 };
     let first = wanted.start - before;
@@ -271,7 +271,7 @@ fn replay_notes(
     methods: &[WaitMethod],
     plan: &EvaluationPlan,
 ) -> Result<ReplayNotes, EngineError> {
-    let wanted = plan.predicted(schedule.jobs.len());
+    let wanted = plan.predicted(schedule.workload.jobs.len());
     let qbets = methods.iter().filter_map(|method| match method.way {
         MethodKind::Qbets { quantile, confidence } => Some(Qbets::new(quantile, confidence, plan.learning.history)),
         _ => None,
@@ -294,7 +294,7 @@ fn replay_notes(
         wanted: wanted.clone(),
         notes,
         state: SiteState::default(),
-        arrived: Vec::with_capacity(schedule.jobs.len()),
+        arrived: Vec::with_capacity(schedule.workload.jobs.len()),
         qbets,
         downey: downey.collect(),
         queue_times: QueueTimes::default(),
@@ -331,7 +331,7 @@ impl SiteHandler for ReplayRecorder<'_> {
             let (known, trainings) = (self.notes.history.len(), self.notes.trainings.len());
             self.notes.targets.push(PredictionTarget { id, features, known, trainings });
             for (method, answers) in &mut self.downey {
-                answers.push(self.queue_times.predict(*method, job, &self.state, self.schedule.procs, now));
+                answers.push(self.queue_times.predict(*method, job, &self.state, self.schedule.workload.procs, now));
             }
         }
         self.state.arrive(id, job);
@@ -343,7 +343,7 @@ impl SiteHandler for ReplayRecorder<'_> {
 
     fn on_start(&mut self, id: JobId, now: Time) {
         self.state.start(id, now);
-        let (job, wait) = (self.schedule.jobs[id.index()].submission, self.schedule.wait(id));
+        let (job, wait) = (self.schedule.workload.jobs[id.index()].submission, self.schedule.wait(id));
         self.notes.history.push(&HistoryJob { id, job, features: self.arrived[id.index()] }, wait);
         for (qbets, answers) in &mut self.qbets {
             qbets.observe(job.procs, wait, answers[id.index()]);
@@ -398,10 +398,10 @@ impl ReplayNotes {
     ) -> (PredictedJob, Vec<Option<MethodAnswer>>) {
         let PredictionTarget { id, features, known, trainings } = &self.targets[at];
         let window: HistoryWindow<'_> = self.history.window(*known, plan.learning.history);
-        let job = &schedule.jobs[id.index()].submission;
+        let job = &schedule.workload.jobs[id.index()].submission;
         let classifier = trainings.checked_sub(1).and_then(|training_set| classifiers[training_set].as_ref());
         let by_similar =
-            PredictionInput { job, features, window: &window, procs: schedule.procs, classifier }.predict();
+            PredictionInput { job, features, window: &window, procs: schedule.workload.procs, classifier }.predict();
         let evaluated = at.is_multiple_of(plan.regression_every);
         // The similar jobs by the other distance, if a method needs them.
         let by_sum = OnceCell::new();

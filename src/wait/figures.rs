@@ -87,7 +87,7 @@ impl WaitFigures {
 
     /// Adds the answer for a job of a schedule, which waited for `wait` from the instant of the answer on.
     pub(super) fn judge(&mut self, schedule: &SiteSchedule<'_>, id: JobId, wait: Seconds, answer: &MethodAnswer) {
-        let estimate = schedule.jobs[id.index()].submission.estimate;
+        let estimate = schedule.workload.jobs[id.index()].submission.estimate;
         let probabilities = [f64::NAN; CLASSES];
         self.add(&PredictedJob { id, wait, estimate, probabilities, quick: false, similar: 0 }, answer);
     }

@@ -166,8 +166,8 @@ impl LivePlan {
         if !self.forward.recalibrate {
             return (SimulatedJobs { range: judged_from..last, every: JUDGED_EVERY, moments }, PAST_DRAWS);
         }
-        let submits = |place: usize| schedule.jobs[place].submission.submit;
-        let ends = schedule.jobs[..last].iter().zip(schedule.starts).map(|(job, start)| start + job.runtime);
+        let submits = |place: usize| schedule.workload.jobs[place].submission.submit;
+        let ends = schedule.workload.jobs[..last].iter().zip(schedule.starts).map(|(job, start)| start + job.runtime);
         let mut ends: Vec<Time> = ends.collect();
         ends.sort_unstable();
         let jobs = |every: usize| {
@@ -208,7 +208,7 @@ impl LivePlan {
         let mut test = BackTest::default();
         for found in past.log.queues() {
             let (at, known) = past.at_arrival(found.arriving);
-            let submission = |id: JobId| &past.schedule.jobs[id.index()].submission;
+            let submission = |id: JobId| &past.schedule.workload.jobs[id.index()].submission;
             let waiting = found.medians.iter().map(|(id, median)| (submission(*id), *median));
             let queue = OpenQueue::new(at, every, waiting);
             let (answers, window) = past.log.past(known, self.history);
@@ -235,7 +235,7 @@ struct PastLog<'a> {
 impl PastLog<'_> {
     /// When a job arrived, and how many starts were known then.
     fn at_arrival(&self, id: JobId) -> (Time, usize) {
-        let now = self.schedule.jobs[id.index()].submission.submit;
+        let now = self.schedule.workload.jobs[id.index()].submission.submit;
         (now, known_at(self.schedule, self.starts, now, id.index()))
     }
 }
@@ -259,18 +259,19 @@ mod tests {
     use super::*;
     use crate::experiment::Setting;
     use crate::job::{Job, Submission};
+    use crate::trace::Workload;
     use crate::wait::forward::ForwardPlans;
 
     /// One job per second, each in the queue for so long that as many as wanted are there.
     fn past_jobs(present: i64) -> (usize, usize) {
         let submission = |at| Submission::new(at, 1, 50);
         let job = |at| Job::new(submission(at), 1);
-        let jobs: Vec<Job> = (0..30_000).map(job).collect();
+        let workload = Workload { procs: 4, jobs: (0..30_000).map(job).collect(), ..Workload::default() };
         let starts: Vec<Time> = (0..30_000).map(|at| at + present - 1).collect();
         let setting = Setting::parse("easy", "estimate").unwrap();
         let forward = ForwardSetting { setting, plans: ForwardPlans::Estimate, draws: 200, recalibrate: true };
         let plan = LivePlan { forward, history: 5000, seed: 1, threads: 1 };
-        let (past, draws) = plan.past_jobs(&SiteSchedule::of_jobs(&jobs, &starts, 4), 25_000..30_000);
+        let (past, draws) = plan.past_jobs(&SiteSchedule::new(&workload, &starts), 25_000..30_000);
         (past.count(), draws)
     }
 

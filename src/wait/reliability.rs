@@ -151,6 +151,7 @@ mod tests {
     use super::*;
     use crate::job::{Job, JobId};
     use crate::time::Time;
+    use crate::trace::Workload;
     use crate::wait::{QueueAhead, SeenQueues, SiteSchedule, WaitSample};
 
     /// Answers of 10 s for 100 jobs that arrived at 0. So many of them started at once, so many after 500 s, and the others have
@@ -168,7 +169,8 @@ mod tests {
             }
         };
         let (jobs, starts): (Vec<Job>, Vec<Time>) = (0..100).map(|at| (job, start(at))).unzip();
-        let (schedule, mut test) = (SiteSchedule::of_jobs(&jobs, &starts, 4), BackTest::default());
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let (schedule, mut test) = (SiteSchedule::new(&workload, &starts), BackTest::default());
         (0..100).for_each(|id| test.judge(&schedule, (JobId(id), 0), &WaitSample::new(vec![10; 40]), 1000));
         test
     }

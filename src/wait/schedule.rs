@@ -1,75 +1,38 @@
 //! A schedule as a sequence of events of a site, in the order in which waits are predicted.
 
-use std::sync::Arc;
-
 use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Preemption, Simulation, Start};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
-use crate::machine::Shapes;
 use crate::predict::RunFacts;
-use crate::request::Requests;
 use crate::schedule::LogFacts;
 use crate::time::{Seconds, Time};
-use crate::trace::{WideNumbers, Workload};
+use crate::trace::Workload;
 
 /// Jobs, their starts, and the machine they ran on: a log's own schedule or a simulated one.
 #[derive(Clone, Debug)]
 pub struct SiteSchedule<'a> {
-    /// The log's name in results.
-    pub label: &'a str,
-    /// In workload order; a job's index is its [`JobId`].
-    pub jobs: &'a [Job],
+    /// A job's index in it is its [`JobId`].
+    pub workload: &'a Workload,
     /// When each job started, one per job.
     pub starts: &'a [Time],
-    /// Processors of the machine.
-    pub procs: u32,
-    /// The Unix time of the log's time 0. None if it is not known.
-    pub unix_start: Option<Time>,
-    /// The numbers of users and other names in the jobs that do not fit into 32 bits.
-    pub wide: &'a WideNumbers,
-    /// What the jobs ask of a machine of nodes.
-    pub requests: &'a Arc<Requests>,
-    /// The nodes on which they run. None: the machine is a pool of processors.
-    pub shapes: Option<&'a Arc<Shapes>>,
 }
 
 impl<'a> SiteSchedule<'a> {
     /// The jobs of a workload with these starts.
     pub fn new(workload: &'a Workload, starts: &'a [Time]) -> SiteSchedule<'a> {
-        let Workload { ref label, ref jobs, procs, unix_start, ref wide, ref requests, ref shapes, .. } = *workload;
-        SiteSchedule { label, jobs, starts, procs, unix_start, wide, requests, shapes: shapes.as_ref() }
-    }
-
-    /// Jobs that are not of a log, on a machine of this size.
-    pub fn of_jobs(jobs: &'a [Job], starts: &'a [Time], procs: u32) -> SiteSchedule<'a> {
-        SiteSchedule {
-            label: "jobs",
-            jobs,
-            starts,
-            procs,
-            unix_start: None,
-            wide: WideNumbers::NONE,
-            requests: Requests::none(),
-            shapes: None,
-        }
-    }
-
-    /// What is known of a simulation of this schedule before its first job arrives.
-    pub(super) fn facts(&self) -> RunFacts<'a> {
-        let SiteSchedule { label: trace, procs, unix_start, wide, requests, .. } = *self;
-        let first_submit = self.jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace, procs, first_submit, unix_start, wide, requests }
+        SiteSchedule { workload, starts }
     }
 
     /// How long a job waited.
     pub fn wait(&self, id: JobId) -> Seconds {
-        self.starts[id.index()] - self.jobs[id.index()].submission.submit
+        self.starts[id.index()] - self.workload.jobs[id.index()].submission.submit
     }
 
     /// The jobs with these waits as their recorded waits, so that the scheduler `replay` repeats the schedule.
     pub(super) fn with_waits(&self) -> Vec<Job> {
-        let waits = (0..self.jobs.len() as u32).map(|id| self.wait(JobId(id)));
-        self.jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait).into(), ..*job }).collect()
+        let jobs = &self.workload.jobs;
+        let waits = (0..jobs.len() as u32).map(|id| self.wait(JobId(id)));
+        jobs.iter().zip(waits).map(|(job, wait)| Job { recorded_wait: Some(wait).into(), ..*job }).collect()
     }
 
     /// Replays the schedule for a handler, up to and including the instant at which the last of the first `jobs` jobs
@@ -78,9 +41,9 @@ impl<'a> SiteSchedule<'a> {
         let all = self.with_waits();
         // A replay does not depend on predicted run times.
         let setting = Setting::parse("replay", "estimate").expect("both are in the catalogs");
-        let policy = setting.policy(&LogFacts::of_jobs(&all, self.wide));
-        let (predictor, order) = (setting.predictor(&self.facts()), SiteOrder::new(handler));
-        let mut simulation = Simulation::observed(self.procs, policy, predictor, setting.engine, order);
+        let policy = setting.policy(&LogFacts::of_jobs(&all, &self.workload.wide));
+        let (predictor, order) = (setting.predictor(&RunFacts::of(self.workload)), SiteOrder::new(handler));
+        let mut simulation = Simulation::observed(self.workload.procs, policy, predictor, setting.engine, order);
         for together in all[..jobs].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
             together.iter().try_for_each(|job| simulation.submit(job).map(|_| ()))?;
             simulation.advance_to(together[0].submission.submit)?;
@@ -240,10 +203,11 @@ mod tests {
     #[test]
     fn an_instant_has_its_order() {
         let job = |submit, runtime| Job::new(Submission::new(submit, 1, 10), runtime);
-        let jobs = [job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
-        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 10, 10, 11, 13], 1);
+        let jobs = vec![job(0, 10), job(5, 3), job(10, 1), job(10, 1), job(13, 1)];
+        let workload = Workload { procs: 1, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &[0, 10, 10, 11, 13]);
         let mut heard = EventLog::default();
-        schedule.replay(jobs.len(), &mut heard).unwrap();
+        schedule.replay(workload.jobs.len(), &mut heard).unwrap();
         let expected = [
             (0, 0, 'a'),
             (0, 0, 's'),

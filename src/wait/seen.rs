@@ -44,7 +44,7 @@ impl SeenQueues {
     pub fn of(schedule: &SiteSchedule<'_>, places: Range<usize>, now: Time) -> SeenQueues {
         let (mut seen, mut ahead) = (SeenQueues::default(), QueueAhead::default());
         let mut waiting = BinaryHeap::new();
-        for (place, (job, &start)) in schedule.jobs[..places.end].iter().zip(schedule.starts).enumerate() {
+        for (place, (job, &start)) in schedule.workload.jobs[..places.end].iter().zip(schedule.starts).enumerate() {
             let job = &job.submission;
             while let Some(&Reverse((started, work))) = waiting.peek()
                 && started <= job.submit
@@ -68,14 +68,16 @@ impl SeenQueues {
 mod tests {
     use super::*;
     use crate::job::Job;
+    use crate::trace::Workload;
 
     /// Job 2 finds jobs 0 and 1 waiting, with 200 and 100 processor seconds, and starts at 40. Job 3 finds jobs 1 and 2, with 100
     /// and 400. Job 4 finds three, but still waits.
     #[test]
     fn queues_by_hand() {
         let job = |submit, procs| Job::new(Submission::new(submit, procs, 100), 1);
-        let (jobs, starts) = ([job(0, 2), job(5, 1), job(10, 4), job(30, 1), job(31, 1)], [20, 50, 40, 60, 90]);
-        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
+        let jobs = vec![job(0, 2), job(5, 1), job(10, 4), job(30, 1), job(31, 1)];
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &[20, 50, 40, 60, 90]);
         let seen = |places, now| {
             let SeenQueues { ahead, wait } = SeenQueues::of(&schedule, places, now);
             (ahead.jobs, ahead.work, wait)

@@ -46,7 +46,8 @@ impl<'a> SimulatedLog<'a> {
         let ForwardWaits { arrivals: samples, queues } =
             forward_waits(schedule, forward, &jobs, (seed, threads), watch)?;
         let simulated = |(at, sample): (usize, &WaitSample)| {
-            let Submission { estimate, procs, .. } = schedule.jobs[jobs.range.start + at * jobs.every].submission;
+            let Submission { estimate, procs, .. } =
+                schedule.workload.jobs[jobs.range.start + at * jobs.every].submission;
             SimulatedWait::new(sample.median(), estimate, procs)
         };
         let simulated: Vec<SimulatedWait> = samples.iter().enumerate().map(simulated).collect();
@@ -93,12 +94,12 @@ impl<'a> SimulatedLog<'a> {
     }
 
     fn submit(&self, at: usize) -> Time {
-        self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission.submit
+        self.schedule.workload.jobs[self.jobs.range.start + at * self.jobs.every].submission.submit
     }
 
     /// The widest request and the longest estimate among these past jobs.
     pub fn largest(&self, past: Range<usize>) -> (u32, Seconds) {
-        let job = |at: &usize| self.schedule.jobs[self.jobs.range.start + at * self.jobs.every].submission;
+        let job = |at: &usize| self.schedule.workload.jobs[self.jobs.range.start + at * self.jobs.every].submission;
         let jobs = self.past_jobs[past].iter().map(job);
         jobs.fold((0, 0), |(procs, estimate), job| (procs.max(job.procs), estimate.max(job.estimate)))
     }

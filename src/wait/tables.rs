@@ -139,7 +139,7 @@ impl<'a> JobAnswerRow<'a> {
     pub fn of(evaluation: &'a Evaluation, schedule: &SiteSchedule<'a>, at: usize, method: usize) -> Option<Self> {
         let (method, answers) = &evaluation.answers[method];
         let (judged, answer) = (&evaluation.jobs[at], answers[at]?);
-        Some(JobAnswerRow { method, judged, job: &schedule.jobs[judged.id.index()], answer })
+        Some(JobAnswerRow { method, judged, job: &schedule.workload.jobs[judged.id.index()], answer })
     }
 
     fn probabilities(&self) -> PerClass {
@@ -314,7 +314,7 @@ pub fn write_answer(
     write_wrapped(out, "", &asked, width)?;
     let (waiting, running) = (counted(answer.waiting as u64, "job"), counted(answer.running as u64, "job"));
     let occupied = grouped(answer.occupied.max(0) as u64);
-    let all = counted(u64::from(schedule.procs), "processor");
+    let all = counted(u64::from(schedule.workload.procs), "processor");
     write_wrapped(out, "", &format!("{waiting} waiting, {running} running on {occupied} of {all}"), width)?;
     writeln!(out)?;
     for (class, probability) in prediction.two() {
@@ -334,7 +334,7 @@ pub fn write_answer(
     table.headings(["  job", "processors", "estimate", "waited", "distance"]);
     for near in &answer.nearest {
         table.push(vec![
-            format!("  {}", schedule.jobs[near.id.index()].number),
+            format!("  {}", schedule.workload.jobs[near.id.index()].number),
             grouped(u64::from(near.job.procs)),
             readable_duration(near.job.estimate as f64),
             readable_duration(near.wait as f64),

@@ -16,8 +16,8 @@ pub enum Happening {
 /// order; a job that starts at its arrival starts before the next job arrives.
 pub fn happenings(schedule: &SiteSchedule<'_>) -> Vec<(Time, JobId, Happening)> {
     use Happening::{Arrival, End, Start};
-    let mut all = Vec::with_capacity(3 * schedule.jobs.len());
-    for (id, (job, &start)) in (0..).map(JobId).zip(schedule.jobs.iter().zip(schedule.starts)) {
+    let mut all = Vec::with_capacity(3 * schedule.workload.jobs.len());
+    for (id, (job, &start)) in (0..).map(JobId).zip(schedule.workload.jobs.iter().zip(schedule.starts)) {
         let submit = job.submission.submit;
         let at_once = u8::from(start == submit);
         all.push(((start + job.runtime, 0, id, 0), End));

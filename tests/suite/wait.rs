@@ -67,7 +67,7 @@ fn plan(threads: usize) -> EvaluationPlan {
 }
 
 fn evaluation(jobs: &[Job], starts: &[i64], threads: usize) -> Evaluation {
-    evaluate(&SiteSchedule::of_jobs(jobs, starts, 64), &methods(), &plan(threads), &|_, _, _| ()).unwrap()
+    evaluate(&SiteSchedule::new(&workload(64, jobs), starts), &methods(), &plan(threads), &|_, _, _| ()).unwrap()
 }
 
 /// The predictions for a job: of each method, and the other results.
@@ -219,7 +219,8 @@ fn threads_change_nothing() {
 #[test]
 fn told_step_by_step_it_is_the_same() {
     let (jobs, starts) = busy(400);
-    let schedule = SiteSchedule::of_jobs(&jobs, &starts, 64);
+    let workload = workload(64, &jobs);
+    let schedule = SiteSchedule::new(&workload, &starts);
     let whole = evaluation(&jobs, &starts, 2);
     let mut site = WaitPredictor::new(64, plan(1).learning, 2);
     let mut asked = 0;
@@ -274,7 +275,7 @@ fn under_fcfs_a_forward_simulation_with_true_runtimes_is_right() {
     let setting = Setting::parse("fcfs", "estimate").unwrap();
     let record = simulate(&workload, &setting, &mut |_| ()).unwrap();
     let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-    let schedule = SiteSchedule::of_jobs(&jobs, &starts, 64);
+    let schedule = SiteSchedule::new(&workload, &starts);
     let expected: Vec<i64> = (0..300).map(|id| schedule.wait(JobId(id))).collect();
     for plans in [ForwardPlans::Estimate, ForwardPlans::Prediction] {
         let forward = ForwardSetting { setting: setting.clone(), plans, draws: 0, recalibrate: false };
@@ -301,7 +302,7 @@ fn a_forward_simulation_plans_like_the_machine() {
             let workload = workload(64, &jobs[..count]);
             let record = simulate(&workload, &Setting::parse(scheduler, "estimate").unwrap(), &mut |_| ()).unwrap();
             let starts: Vec<i64> = record.outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect();
-            let schedule = SiteSchedule::of_jobs(&workload.jobs, &starts, 64);
+            let schedule = SiteSchedule::new(&workload, &starts);
             let last = |plans| {
                 let forward = ForwardSetting {
                     setting: Setting::parse(scheduler, "perfect").unwrap(),

@@ -66,7 +66,7 @@ pub fn evaluate_all(
     };
     let rows: Vec<_> = figures.iter().enumerate().map(row).collect();
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| {
-        write_heading(out, width, workload, schedule, &evaluation, &scheduler, &plan.learning)?;
+        write_heading(out, width, workload, &evaluation, &scheduler, &plan.learning)?;
         write_tables(out, width, &evaluation, &figures)
     })?)
 }
@@ -113,7 +113,6 @@ fn write_heading(
     out: &mut dyn Write,
     width: Width,
     workload: &Workload,
-    schedule: &SiteSchedule<'_>,
     evaluation: &Evaluation,
     scheduler: &str,
     learning: &Learning,
@@ -121,7 +120,7 @@ fn write_heading(
     let slow = evaluation.jobs.iter().filter(|job| job.wait > crate::time::HOUR).count();
     let share = percent(slow as f64 / evaluation.jobs.len() as f64);
     let (count, first) = (counted(evaluation.jobs.len() as u64, "job"), grouped(learning.first as u64 + 1));
-    let (label, procs) = (printable(&workload.label), counted(u64::from(schedule.procs), "processor"));
+    let (label, procs) = (printable(&workload.label), counted(u64::from(workload.procs), "processor"));
     write_wrapped(out, "", &format!("{label}: {procs}, waits of {scheduler}, seed {}", learning.seed), width)?;
     let predicted =
         format!("{count} predicted from job {first} on; {share} of them are slow: they waited over an hour");

@@ -149,7 +149,7 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
 }
 
 impl Predictor for ExecPredictor {
-    fn on_begin(&mut self, facts: &RunFacts<'_>) {
+    fn on_begin(&mut self, facts: &RunFacts) {
         self.greeting.set_facts(facts);
     }
 

@@ -9,7 +9,7 @@ use crate::predict::board::Board;
 use crate::program::ProgramSpec;
 use crate::program::json::{PROTOCOL, pairs, push_fields, push_id, read, seconds};
 use crate::time::{Seconds, Time};
-use crate::trace::{KnownRun, RunFacts};
+use crate::trace::RunFacts;
 
 /// The events of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -43,17 +43,17 @@ impl EventName {
 /// The first line: what is known before the first event.
 pub struct Greeting {
     keys: serde_json::Map<String, serde_json::Value>,
-    run: KnownRun,
+    run: RunFacts,
 }
 
 impl Greeting {
     /// A greeting of a program, before anything is known of the simulation.
     pub fn new(program: &ProgramSpec) -> Greeting {
-        Greeting { keys: program.keys_as_json(), run: KnownRun::default() }
+        Greeting { keys: program.keys_as_json(), run: RunFacts::default() }
     }
 
-    pub fn set_facts(&mut self, facts: &RunFacts<'_>) {
-        self.run = KnownRun::of(facts);
+    pub fn set_facts(&mut self, facts: &RunFacts) {
+        self.run = facts.clone();
     }
 
     /// Appends the line.
@@ -68,7 +68,7 @@ impl Greeting {
             unix_start: Option<Time>,
             keys: &'a serde_json::Map<String, serde_json::Value>,
         }
-        let KnownRun { trace, procs, first_submit, unix_start, .. } = &self.run;
+        let RunFacts { trace, procs, first_submit, unix_start, .. } = &self.run;
         let greeting = GreetingLine {
             hello: "shadowtime",
             protocol: PROTOCOL,
@@ -197,12 +197,12 @@ mod tests {
         let id = keeper.arrive_from_log(job, InLog { number: 123, request });
         let other = keeper.arrive(job);
         let facts = RunFacts {
-            trace: "x\n",
+            trace: "x\n".to_string(),
             procs: 4,
             first_submit: -1,
             unix_start: Some(9),
-            wide: &wide,
-            requests: &Arc::new(requests),
+            wide,
+            requests: Arc::new(requests),
         };
         let spec = Spec::parse(r#"exec:command=x,size="a\"b""#, "predictor", &[&FORM]).unwrap();
         let mut greeting = Greeting::new(&ProgramSpec::of(&spec));

@@ -16,11 +16,9 @@ use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
 use crate::predict::{BoardChange, BoardKeeper, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
-use crate::request::Requests;
 use crate::spec::Spec;
 use crate::text::shortened;
 use crate::time::{Seconds, Time};
-use crate::trace::WideNumbers;
 
 pub(super) use snapshot::Snapshot;
 
@@ -148,14 +146,8 @@ impl LiveSystem {
     /// users and other names have numbers here, below -1, in the order in which they appear.
     fn begin(&mut self, first_submit: Time) {
         let unix_start = Some(self.board.board().unix_start());
-        self.predictor.on_begin(&RunFacts {
-            trace: "production",
-            procs: 1,
-            first_submit,
-            unix_start,
-            wide: WideNumbers::NONE,
-            requests: Requests::none(),
-        });
+        let trace = "production".to_string();
+        self.predictor.on_begin(&RunFacts { trace, first_submit, unix_start, ..RunFacts::default() });
     }
 
     /// Whether the event can happen. Nothing is changed.

@@ -29,7 +29,7 @@ use crate::machine::{NodeGrant, Shapes};
 use crate::program::{HANDED_ON, Program, ProgramSpec, TIMEOUT, command_key, json};
 use crate::spec::{Form, Spec};
 use crate::time::{Seconds, Time};
-use crate::trace::KnownRun;
+use crate::trace::RunFacts;
 
 pub const FORM: Form = Form {
     name: "exec",
@@ -54,7 +54,7 @@ pub const FORM: Form = Form {
 pub fn digest(spec: &Spec) -> Result<u128, String> {
     let mut line = Vec::new();
     let program = ProgramSpec::of(spec);
-    push_greeting(&mut line, &program, &KnownRun::default(), None, 1.0);
+    push_greeting(&mut line, &program, &RunFacts::default(), None, 1.0);
     let started = program.start(&line, Introduction::of_child);
     let (_, introduction) = started.map_err(|why| format!("scheduler '{spec}': {why}"))?;
     program.digest(introduction.version.as_deref())
@@ -103,7 +103,7 @@ impl Exec {
             spec: ProgramSpec::of(spec),
             program: ProgramStage::NotStarted,
             inflate: 1.0,
-            news: News::new(log.run().map_or_else(KnownRun::default, KnownRun::of)),
+            news: News::new(log.run().cloned().unwrap_or_default()),
             turn: Turn::new(placement),
             ordered: match &shapes {
                 None => Box::new(Reserving::anew(&rules)),

@@ -8,11 +8,11 @@ use crate::machine::{Cluster, NodeShare, Resources};
 use crate::program::json::{push_fields, push_id, push_number};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
-use crate::trace::KnownRun;
+use crate::trace::RunFacts;
 
 /// What the program does not know yet.
 pub struct News {
-    pub run: KnownRun,
+    pub run: RunFacts,
     /// What the program wants to know.
     pub wants_starts: bool,
     pub wants_predictions: bool,
@@ -55,7 +55,7 @@ pub enum Free<'a> {
 }
 
 impl News {
-    pub fn new(run: KnownRun) -> News {
+    pub fn new(run: RunFacts) -> News {
         News {
             run,
             wants_starts: false,

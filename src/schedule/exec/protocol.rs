@@ -11,13 +11,13 @@ use crate::machine::Cluster;
 use crate::program::ProgramSpec;
 use crate::program::json::{LARGEST, PROTOCOL, Text, pairs, read, seconds};
 use crate::time::Time;
-use crate::trace::KnownRun;
+use crate::trace::RunFacts;
 
 /// Appends the first line: what is known before the first pass.
 pub fn push_greeting(
     line: &mut Vec<u8>,
     program: &ProgramSpec,
-    run: &KnownRun,
+    run: &RunFacts,
     cluster: Option<&Cluster>,
     inflate: f64,
 ) {
@@ -34,7 +34,7 @@ pub fn push_greeting(
         inflate: f64,
         keys: serde_json::Map<String, serde_json::Value>,
     }
-    let KnownRun { trace, procs, first_submit, unix_start, .. } = run;
+    let RunFacts { trace, procs, first_submit, unix_start, .. } = run;
     let greeting = GreetingLine {
         hello: "shadowtime",
         protocol: PROTOCOL,

@@ -45,7 +45,7 @@ impl RatioHistory {
 
     /// Of the jobs of a schedule that have ended by `now`.
     pub fn of(schedule: &SiteSchedule<'_>, now: Time) -> RatioHistory {
-        let ends = schedule.jobs.iter().zip(schedule.starts).map(|(job, start)| (start + job.runtime, job));
+        let ends = schedule.workload.jobs.iter().zip(schedule.starts).map(|(job, start)| (start + job.runtime, job));
         let mut ended: Vec<_> = ends.filter(|(end, _)| *end <= now).collect();
         ended.sort_by_key(|(end, _)| *end);
         let mut history = RatioHistory::default();

@@ -19,6 +19,7 @@ use crate::parallel;
 use crate::rng::stream;
 use crate::schedule::{self, Accounts, LogFacts};
 use crate::time::Seconds;
+use crate::trace::RunFacts;
 
 /// Which jobs of a log are simulated.
 #[derive(Clone, Debug)]
@@ -115,7 +116,7 @@ pub fn forward_waits(
     (seed, threads): (u64, usize),
     watch: &dyn Fn(usize),
 ) -> Result<ForwardWaits, EngineError> {
-    let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
+    let accounts = Arc::new(Accounts::of(&schedule.workload.jobs, &schedule.workload.wide));
     let (mut samples, mut queues) = (Vec::with_capacity(wanted.count()), Vec::new());
     let (mut snapshots, mut held): (Vec<(JobId, QueueSnapshot)>, usize) = (Vec::new(), 0);
     let mut answer = |snapshots: &mut Vec<(JobId, QueueSnapshot)>| {
@@ -159,7 +160,7 @@ pub fn snapshot_at(
     let mut found = None;
     each_arrival(schedule, &forward.setting, id.index() + 1, &mut |arrived, past| {
         if arrived == id {
-            let accounts = Arc::new(Accounts::of(schedule.jobs, schedule.wide));
+            let accounts = Arc::new(Accounts::of(&schedule.workload.jobs, &schedule.workload.wide));
             found = Some(QueueSnapshot::of(past, id, schedule, &accounts));
         }
         Ok(())
@@ -180,11 +181,11 @@ fn each_arrival(
 ) -> Result<(), EngineError> {
     let all = schedule.with_waits();
     let scheduler = schedule::catalog::parse("replay").expect("replay is in the catalog");
-    let policy = Setting { scheduler, ..setting.clone() }.policy(&LogFacts::of_jobs(&all, schedule.wide));
+    let policy = Setting { scheduler, ..setting.clone() }.policy(&LogFacts::of_jobs(&all, &schedule.workload.wide));
     // The replay updates the predictor and the ratios, so that they are those of each job's arrival.
-    let predictor = setting.predictor(&schedule.facts());
-    let options = EngineOptions { unix_start: schedule.unix_start, ..EngineOptions::default() };
-    let mut past = Simulation::observed(schedule.procs, policy, predictor, options, RatioHistory::default());
+    let predictor = setting.predictor(&RunFacts::of(schedule.workload));
+    let options = EngineOptions { unix_start: schedule.workload.unix_start, ..EngineOptions::default() };
+    let mut past = Simulation::observed(schedule.workload.procs, policy, predictor, options, RatioHistory::default());
     let mut at = 0;
     for together in all[..jobs].chunk_by(|a, b| a.submission.submit == b.submission.submit) {
         let now = together[0].submission.submit;
@@ -272,6 +273,7 @@ impl QueueSnapshot {
 mod tests {
     use super::*;
     use crate::job::{Job, Submission};
+    use crate::trace::Workload;
     use std::ops::Range;
 
     /// Runtimes as predicted, one simulation.
@@ -291,8 +293,9 @@ mod tests {
         // 4 processors. One job runs for 100 s on 3 of them, with an estimate of 200 s; the second needs all four for
         // 50 s.
         let jobs =
-            [job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
-        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 20, 150, 160], 4);
+            vec![job(0, 3, 100, 200), job(10, 4, 50, 50), job(20, 1, 10, 180), job(20, 1, 10, 181), job(30, 4, 5, 5)];
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &[0, 100, 20, 150, 160]);
         let waits = |scheduler, predictor| {
             let setting = Setting::parse(scheduler, predictor).unwrap();
             let forward = predicted(setting, ForwardPlans::Estimate);
@@ -311,8 +314,9 @@ mod tests {
     #[test]
     fn orders_of_the_queue_see_the_true_waits() {
         let job = |submit, estimate| Job::new(Submission::new(submit, 4, estimate), estimate);
-        let jobs = [job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
-        let schedule = SiteSchedule::of_jobs(&jobs, &[0, 100, 150, 170], 4);
+        let jobs = vec![job(0, 100), job(10, 50), job(80, 20), job(90, 10)];
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &[0, 100, 150, 170]);
         let wait_of_last = |scheduler| {
             let forward = predicted(Setting::parse(scheduler, "estimate").unwrap(), ForwardPlans::Estimate);
             points(&schedule, &forward, 3..4)[0]
@@ -336,7 +340,8 @@ mod tests {
         let past = (3..=10).map(|user| job(user, 0, 60));
         let jobs: Vec<Job> = past.chain([job(1, 1000, 6000), job(1, 1001, 600), job(2, 6990, 60)]).collect();
         let starts: Vec<_> = (0..8).map(|at| at * 60).chain([1000, 7000, 7600]).collect();
-        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 4);
+        let workload = Workload { procs: 4, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &starts);
         let scheduler = "slurm:order=multifactor,age_weight=900,max_age=1h,fairshare_weight=1000";
         let wait = |scheduler: &str| {
             let forward = predicted(Setting::parse(scheduler, "estimate").unwrap(), ForwardPlans::Estimate);
@@ -352,9 +357,10 @@ mod tests {
     #[test]
     fn orders_of_the_queue_count_from_the_first_job_of_the_log() {
         let job = |submit, procs, estimate| Job::new(Submission::new(submit, procs, estimate), estimate);
-        let jobs = [job(0, 1, 10), job(999_999, 100, 200_000), job(1_000_000, 100, 100_000), job(1_100_000, 1, 10)];
+        let jobs = vec![job(0, 1, 10), job(999_999, 100, 200_000), job(1_000_000, 100, 100_000), job(1_100_000, 1, 10)];
         let starts = [0, 999_999, 1_200_009, 1_199_999];
-        let schedule = SiteSchedule::of_jobs(&jobs, &starts, 100);
+        let workload = Workload { procs: 100, jobs, ..Workload::default() };
+        let schedule = SiteSchedule::new(&workload, &starts);
         let setting = Setting::parse("fcfs:queue=f1", "estimate").unwrap();
         let forward = predicted(setting, ForwardPlans::Estimate);
         assert_eq!(points(&schedule, &forward, 3..4), [99_999]);
@@ -367,7 +373,8 @@ mod tests {
         let job = |submit, procs, estimate| Job::new(Submission::new(submit, procs, estimate), 1000);
         let wait_of_last = |jobs: &[Job], scheduler, seconds: u32, plans| {
             let starts: Vec<_> = jobs.iter().enumerate().map(|(at, _)| if at == 0 { 0 } else { 5000 }).collect();
-            let schedule = SiteSchedule::of_jobs(jobs, &starts, 4);
+            let workload = Workload { procs: 4, jobs: jobs.to_vec(), ..Workload::default() };
+            let schedule = SiteSchedule::new(&workload, &starts);
             let setting = Setting::parse(scheduler, &format!("constant:seconds={seconds}")).unwrap();
             let last = jobs.len() - 1;
             let forward = predicted(setting, plans);

@@ -74,11 +74,11 @@ impl QueueSnapshot {
         let waiting = view.waiting.iter().take_while(|waiting| waiting.id <= last);
         QueueSnapshot {
             now,
-            first_submission: schedule.jobs[0].submission.submit,
-            unix_start: schedule.unix_start,
+            first_submission: schedule.workload.jobs[0].submission.submit,
+            unix_start: schedule.workload.unix_start,
             accounts: accounts.clone(),
-            procs: schedule.procs,
-            shapes: schedule.shapes.cloned(),
+            procs: schedule.workload.procs,
+            shapes: schedule.workload.shapes.clone(),
             running: running.into_iter().map(|(id, elapsed)| job(id, elapsed)).collect(),
             waiting: waiting.map(|waiting| job(waiting.id, 0)).collect(),
         }
