@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde_json::{Map, Value};
+
 use super::requests::node_text;
 use super::wide::WideNumbers;
 use super::workload::Workload;
 use crate::job::{InLog, JobId, Submission};
-use crate::program::json::{push_fields, push_id};
+use crate::program::ProgramSpec;
+use crate::program::json::{PROTOCOL, push_fields, push_id};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::time::Time;
 
@@ -43,6 +47,36 @@ impl RunFacts {
         RunFacts { trace, procs, first_submit, unix_start, wide, requests }
     }
 
+    /// The line that greets a program. Only a scheduler is told its machine, null for a pool of processors, and the factor for
+    /// predictions.
+    pub(crate) fn greeting(&self, program: &ProgramSpec, scheduler: Option<(Value, f64)>) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct GreetingLine<'a> {
+            hello: &'static str,
+            protocol: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            role: Option<&'static str>,
+            trace: &'a str,
+            procs: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            machine: Option<Value>,
+            first_submit: Time,
+            unix_start: Option<Time>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            inflate: Option<f64>,
+            keys: Map<String, Value>,
+        }
+        let RunFacts { ref trace, procs, first_submit, unix_start, .. } = *self;
+        let (hello, protocol, keys) = ("shadowtime", PROTOCOL, program.keys_as_json());
+        let role = scheduler.is_some().then_some("scheduler");
+        let (machine, inflate) = scheduler.unzip();
+        let greeting =
+            GreetingLine { hello, protocol, role, trace, procs, machine, first_submit, unix_start, inflate, keys };
+        let mut line = serde_json::to_vec(&greeting).expect("a vector takes every line");
+        line.push(b'\n');
+        line
+    }
+
     /// Appends a job as an object that is not closed yet.
     pub(crate) fn push_job(&self, line: &mut Vec<u8>, id: JobId, job: &Submission, in_log: InLog) {
         let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *job;
@@ -76,8 +110,8 @@ impl RunFacts {
 
 /// Appends what a job asks for, with the names of the columns of files of requests. What it does not say is left out.
 fn push_request(line: &mut Vec<u8>, request: &Request) {
-    let mut fields = serde_json::Map::new();
-    let mut add = |name: &str, value: Option<serde_json::Value>| {
+    let mut fields = Map::new();
+    let mut add = |name: &str, value: Option<Value>| {
         fields.extend(value.map(|value| (name.to_string(), value)));
     };
     let some = |number: u32| (number > 0).then(|| number.into());

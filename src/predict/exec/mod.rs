@@ -5,7 +5,7 @@
 
 mod protocol;
 
-use protocol::{EventName, ExecAnswer, Greeting, PredictorIntroduction, fields_of_miss, push_arrival, push_event};
+use protocol::{EventName, ExecAnswer, PredictorIntroduction, fields_of_miss, push_arrival, push_event};
 
 use super::board::{Board, Stage};
 use super::deadline;
@@ -31,7 +31,7 @@ pub const FORM: Form = Form {
 ///
 /// If a file cannot be read, or the program does not answer the greeting.
 pub fn digest(spec: &Spec) -> Result<u128, String> {
-    let mut exec = ExecPredictor::new(spec);
+    let exec = ExecPredictor::new(spec);
     let (_, introduction) = exec.start().map_err(|why| format!("predictor '{spec}': {why}"))?;
     exec.spec.digest(introduction.version.as_deref())
 }
@@ -39,7 +39,7 @@ pub fn digest(spec: &Spec) -> Result<u128, String> {
 /// The program behind `exec`. It is started at the first event, so that building this predictor costs nothing.
 pub struct ExecPredictor {
     spec: ProgramSpec,
-    greeting: Greeting,
+    run: RunFacts,
     program: PredictorStage,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
@@ -70,9 +70,8 @@ impl AskedEvent {
 
 impl ExecPredictor {
     pub fn new(spec: &Spec) -> Self {
-        let spec = ProgramSpec::of(spec);
-        let greeting = Greeting::new(&spec);
-        ExecPredictor { spec, greeting, program: PredictorStage::NotStarted, line: Vec::new() }
+        let (spec, run) = (ProgramSpec::of(spec), RunFacts::default());
+        ExecPredictor { spec, run, program: PredictorStage::NotStarted, line: Vec::new() }
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
@@ -89,10 +88,8 @@ impl ExecPredictor {
     }
 
     /// Starts the program and greets it.
-    fn start(&mut self) -> Result<(Program, PredictorIntroduction), String> {
-        self.line.clear();
-        self.greeting.push(&mut self.line);
-        self.spec.start(&self.line, PredictorIntroduction::parse)
+    fn start(&self) -> Result<(Program, PredictorIntroduction), String> {
+        self.spec.start(&self.run.greeting(&self.spec, None), PredictorIntroduction::parse)
     }
 
     /// Sends the line that is prepared and applies the answer.
@@ -150,7 +147,7 @@ fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
 
 impl Predictor for ExecPredictor {
     fn on_begin(&mut self, facts: &RunFacts) {
-        self.greeting.set_facts(facts);
+        self.run = facts.clone();
     }
 
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
@@ -159,7 +156,7 @@ impl Predictor for ExecPredictor {
             return;
         }
         self.line.clear();
-        push_arrival(&mut self.line, id, board, &self.greeting);
+        push_arrival(&mut self.line, id, board, &self.run);
         self.ask(&asked, board);
         if board.prediction(id) == 0
             && let PredictorStage::Started { program, .. } = &self.program

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use crate::job::{InLog, JobId};
 use crate::predict::board::Board;
-use crate::program::ProgramSpec;
-use crate::program::json::{PROTOCOL, pairs, push_fields, push_id, read, seconds};
+use crate::program::json::{pairs, push_fields, push_id, read, seconds};
 use crate::time::{Seconds, Time};
 use crate::trace::RunFacts;
 
@@ -40,56 +39,13 @@ impl EventName {
     }
 }
 
-/// The first line: what is known before the first event.
-pub struct Greeting {
-    keys: serde_json::Map<String, serde_json::Value>,
-    run: RunFacts,
-}
-
-impl Greeting {
-    /// A greeting of a program, before anything is known of the simulation.
-    pub fn new(program: &ProgramSpec) -> Greeting {
-        Greeting { keys: program.keys_as_json(), run: RunFacts::default() }
-    }
-
-    pub fn set_facts(&mut self, facts: &RunFacts) {
-        self.run = facts.clone();
-    }
-
-    /// Appends the line.
-    pub fn push(&self, line: &mut Vec<u8>) {
-        #[derive(Serialize)]
-        struct GreetingLine<'a> {
-            hello: &'static str,
-            protocol: u32,
-            trace: &'a str,
-            procs: u32,
-            first_submit: Time,
-            unix_start: Option<Time>,
-            keys: &'a serde_json::Map<String, serde_json::Value>,
-        }
-        let RunFacts { trace, procs, first_submit, unix_start, .. } = &self.run;
-        let greeting = GreetingLine {
-            hello: "shadowtime",
-            protocol: PROTOCOL,
-            trace,
-            procs: *procs,
-            first_submit: *first_submit,
-            unix_start: *unix_start,
-            keys: &self.keys,
-        };
-        serde_json::to_writer(&mut *line, &greeting).expect("a vector takes every line");
-        line.push(b'\n');
-    }
-}
-
 /// Appends the line of a job's arrival.
-pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, greeting: &Greeting) {
+pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, run: &RunFacts) {
     begin(line, EventName::Arrival, board.now());
     line.extend_from_slice(b",\"job\":");
     let in_log = InLog { number: board.number(job), request: board.request(job) };
-    greeting.run.push_job(line, job, board.job(job), in_log);
-    greeting.run.push_request(line, in_log.request);
+    run.push_job(line, job, board.job(job), in_log);
+    run.push_request(line, in_log.request);
     line.extend_from_slice(b"}}\n");
 }
 
@@ -180,6 +136,7 @@ mod tests {
     use crate::job::Submission;
     use crate::predict::board::BoardKeeper;
     use crate::predict::exec::FORM;
+    use crate::program::ProgramSpec;
     use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
     use crate::spec::Spec;
     use crate::trace::WideNumbers;
@@ -205,11 +162,9 @@ mod tests {
             requests: Arc::new(requests),
         };
         let spec = Spec::parse(r#"exec:command=x,size="a\"b""#, "predictor", &[&FORM]).unwrap();
-        let mut greeting = Greeting::new(&ProgramSpec::of(&spec));
-        greeting.set_facts(&facts);
         let mut line = Vec::new();
-        push_arrival(&mut line, id, keeper.board(), &greeting);
-        push_arrival(&mut line, other, keeper.board(), &greeting);
+        push_arrival(&mut line, id, keeper.board(), &facts);
+        push_arrival(&mut line, other, keeper.board(), &facts);
         push_event(&mut line, EventName::Start, 8, id, &[]);
         push_event(&mut line, EventName::Termination, 9, JobId(u32::MAX - 1), &[("runtime", 1)]);
         assert_eq!(
@@ -222,10 +177,8 @@ mod tests {
              {\"event\":\"start\",\"time\":8,\"id\":\"1\"}\n\
              {\"event\":\"termination\",\"time\":9,\"id\":\"4294967295\",\"runtime\":1}\n"
         );
-        let mut line = Vec::new();
-        greeting.push(&mut line);
         assert_eq!(
-            String::from_utf8(line).unwrap(),
+            String::from_utf8(facts.greeting(&ProgramSpec::of(&spec), None)).unwrap(),
             "{\"hello\":\"shadowtime\",\"protocol\":1,\"trace\":\"x\\n\",\"procs\":4,\"first_submit\":-1,\"unix_start\":9,\
              \"keys\":{\"size\":\"a\\\"b\"}}\n"
         );

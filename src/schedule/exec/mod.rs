@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use news::News;
 pub use protocol::{EndAnswer, Episode, Introduction};
-use protocol::{PassAnswer, Wake, push_greeting};
+use protocol::{PassAnswer, Wake, described};
+use serde_json::Value;
 use turn::Turn;
 pub use warm::WarmStart;
 
@@ -52,10 +53,9 @@ pub const FORM: Form = Form {
 ///
 /// If a file cannot be read, or the program does not answer the greeting.
 pub fn digest(spec: &Spec) -> Result<u128, String> {
-    let mut line = Vec::new();
     let program = ProgramSpec::of(spec);
-    push_greeting(&mut line, &program, &RunFacts::default(), None, 1.0);
-    let started = program.start(&line, Introduction::of_child);
+    let greeting = RunFacts::default().greeting(&program, Some((Value::Null, 1.0)));
+    let started = program.start(&greeting, Introduction::of_child);
     let (_, introduction) = started.map_err(|why| format!("scheduler '{spec}': {why}"))?;
     program.digest(introduction.version.as_deref())
 }
@@ -131,10 +131,8 @@ impl Exec {
 
     /// The first line: what is known before the first pass.
     pub fn greeting(&self, inflate: f64) -> Vec<u8> {
-        let mut line = Vec::new();
-        let cluster = self.shapes.as_ref().map(|shapes| shapes.cluster().as_ref());
-        push_greeting(&mut line, &self.spec, &self.news.run, cluster, inflate);
-        line
+        let machine = self.shapes.as_ref().map_or(Value::Null, |shapes| described(shapes.cluster()));
+        self.news.run.greeting(&self.spec, Some((machine, inflate)))
     }
 
     /// Starts the program and greets it, if that has not been done.

@@ -3,56 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
 
 use crate::machine::Cluster;
-use crate::program::ProgramSpec;
-use crate::program::json::{LARGEST, PROTOCOL, Text, pairs, read, seconds};
+use crate::program::json::{LARGEST, Text, pairs, read, seconds};
 use crate::time::Time;
-use crate::trace::RunFacts;
-
-/// Appends the first line: what is known before the first pass.
-pub fn push_greeting(
-    line: &mut Vec<u8>,
-    program: &ProgramSpec,
-    run: &RunFacts,
-    cluster: Option<&Cluster>,
-    inflate: f64,
-) {
-    #[derive(Serialize)]
-    struct GreetingLine<'a> {
-        hello: &'static str,
-        protocol: u32,
-        role: &'static str,
-        trace: &'a str,
-        procs: u32,
-        machine: Option<serde_json::Value>,
-        first_submit: Time,
-        unix_start: Option<Time>,
-        inflate: f64,
-        keys: serde_json::Map<String, serde_json::Value>,
-    }
-    let RunFacts { trace, procs, first_submit, unix_start, .. } = run;
-    let greeting = GreetingLine {
-        hello: "shadowtime",
-        protocol: PROTOCOL,
-        role: "scheduler",
-        trace,
-        procs: *procs,
-        machine: cluster.map(described),
-        first_submit: *first_submit,
-        unix_start: *unix_start,
-        inflate,
-        keys: program.keys_as_json(),
-    };
-    serde_json::to_writer(&mut *line, &greeting).expect("a vector takes every line");
-    line.push(b'\n');
-}
 
 /// A machine with the names of its TOML.
-fn described(cluster: &Cluster) -> serde_json::Value {
+pub fn described(cluster: &Cluster) -> serde_json::Value {
     let mut text = Vec::new();
     cluster.write_toml(&mut text).expect("a vector takes every line");
     let text = String::from_utf8(text).expect("TOML is text");
