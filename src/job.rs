@@ -60,6 +60,13 @@ pub struct InLog {
     pub request: RequestId,
 }
 
+/// The job is of no log.
+impl Default for InLog {
+    fn default() -> InLog {
+        InLog { number: -1, request: RequestId::NONE }
+    }
+}
+
 /// A job of a workload, with its runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {

@@ -319,7 +319,7 @@ impl BoardKeeper {
 
     /// Adds a waiting job without a number in a log. Ids count from 0 in order of arrival.
     pub fn arrive(&mut self, job: Submission) -> JobId {
-        self.arrive_from_log(job, InLog { number: -1, request: RequestId::NONE })
+        self.arrive_from_log(job, InLog::default())
     }
 
     /// Adds a waiting job with what the log says of it.

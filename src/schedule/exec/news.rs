@@ -6,11 +6,11 @@ use super::protocol::Introduction;
 use crate::job::{InLog, JobId, Submission};
 use crate::machine::{Cluster, NodeShare, Resources};
 use crate::program::json::{push_fields, push_id, push_number};
-use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 use crate::trace::RunFacts;
 
 /// What the program does not know yet.
+#[derive(Default)]
 pub struct News {
     pub run: RunFacts,
     /// What the program wants to know.
@@ -56,22 +56,7 @@ pub enum Free<'a> {
 
 impl News {
     pub fn new(run: RunFacts) -> News {
-        News {
-            run,
-            wants_starts: false,
-            wants_predictions: false,
-            jobs: None,
-            arrived: Vec::new(),
-            ended: Vec::new(),
-            cancelled: Vec::new(),
-            started: Vec::new(),
-            predicted: Vec::new(),
-            gone: Vec::new(),
-            free: Vec::new(),
-            starts: FxHashMap::default(),
-            numbers: Vec::new(),
-            noted: InLog { number: -1, request: RequestId::NONE },
-        }
+        News { run, ..News::default() }
     }
 
     pub fn set_wants(&mut self, introduction: &Introduction) {
