@@ -164,8 +164,30 @@ impl Lublin {
     /// The jobs in order of submission. Time 0 is a midnight.
     pub fn jobs(&self) -> impl Iterator<Item = ModelJob> + use<> {
         let (batch_jobs, interactive_jobs) = self.class_sizes();
-        let batch = ClassJobs::new(self, LublinClass::Batch).take(batch_jobs);
-        merge(batch, ClassJobs::new(self, LublinClass::Interactive).take(interactive_jobs), |job| job.submit)
+        let batch = self.class_jobs(LublinClass::Batch).take(batch_jobs);
+        merge(batch, self.class_jobs(LublinClass::Interactive).take(interactive_jobs), |job| job.submit)
+    }
+
+    /// An endless sequence of the jobs of one class. Shapes, arrivals and users have separate random streams, so that other
+    /// gaps or the other class do not change the jobs.
+    fn class_jobs(&self, class: LublinClass) -> impl Iterator<Item = ModelJob> + use<> {
+        let (shapes, mut rng) = (LublinShapes::new(class, self.procs), class.stream(self.seed, "jobs"));
+        // Programs of one class have odd numbers, those of the other even numbers.
+        let (first_program, step) = (2 - class.queue(), 2);
+        let users = |users| {
+            Users::new(users, libm::exp(LONGEST_RUNTIME), first_program, step, class.stream(self.seed, "users"))
+        };
+        let mut users = self.users.map(users);
+        arrival_times(class, self.gap_factor, self.seed).map(move |submit| {
+            let mut draw = || shapes.draw(&mut rng);
+            let (user, executable, Shape { procs, runtime }) = match &mut users {
+                Some(users) => users.submit(&mut draw),
+                None => (-1, -1, draw()),
+            };
+            // Truncated, as in the authors' program.
+            let runtime = (runtime as Seconds).max(1);
+            ModelJob { submit, procs, runtime, user, executable, queue: class.queue() }
+        })
     }
 
     /// The number of jobs of each class. With both classes these are the first jobs by the model's own gaps, independent of
@@ -175,7 +197,7 @@ impl Lublin {
             Some(LublinClass::Batch) => (self.jobs, 0),
             Some(LublinClass::Interactive) => (0, self.jobs),
             None => {
-                let arrivals = |class| ArrivalTimes::new(class, 1.0, self.seed).map(move |submit| (class, submit));
+                let arrivals = |class| arrival_times(class, 1.0, self.seed).map(move |submit| (class, submit));
                 let both =
                     merge(arrivals(LublinClass::Batch), arrivals(LublinClass::Interactive), |&(_, submit)| submit);
                 let batch = both.take(self.jobs).filter(|&(class, _)| class == LublinClass::Batch).count();
@@ -200,66 +222,9 @@ fn merge<T>(
 }
 
 /// The submit times of the jobs of one class, in whole seconds.
-struct ArrivalTimes {
-    arrivals: LublinArrivals,
-    rng: ChaCha8Rng,
-}
-
-impl ArrivalTimes {
-    fn new(class: LublinClass, gap_factor: f64, seed: u64) -> ArrivalTimes {
-        ArrivalTimes { arrivals: LublinArrivals::new(class, gap_factor), rng: class.stream(seed, "arrivals") }
-    }
-}
-
-impl Iterator for ArrivalTimes {
-    type Item = Time;
-
-    fn next(&mut self) -> Option<Time> {
-        Some(self.arrivals.draw(&mut self.rng) as Time)
-    }
-}
-
-/// An endless sequence of the jobs of one class. Shapes, arrivals and users have separate random streams, so that other
-/// gaps or the other class do not change the jobs.
-struct ClassJobs {
-    class: LublinClass,
-    shapes: LublinShapes,
-    rng: ChaCha8Rng,
-    arrivals: ArrivalTimes,
-    users: Option<Users>,
-}
-
-impl ClassJobs {
-    fn new(model: &Lublin, class: LublinClass) -> ClassJobs {
-        // Programs of one class have odd numbers, those of the other even numbers.
-        let (first_program, step) = (2 - class.queue(), 2);
-        let users = |users| {
-            Users::new(users, libm::exp(LONGEST_RUNTIME), first_program, step, class.stream(model.seed, "users"))
-        };
-        ClassJobs {
-            class,
-            shapes: LublinShapes::new(class, model.procs),
-            rng: class.stream(model.seed, "jobs"),
-            arrivals: ArrivalTimes::new(class, model.gap_factor, model.seed),
-            users: model.users.map(users),
-        }
-    }
-}
-
-impl Iterator for ClassJobs {
-    type Item = ModelJob;
-
-    fn next(&mut self) -> Option<ModelJob> {
-        let submit = self.arrivals.next()?;
-        let mut draw = || self.shapes.draw(&mut self.rng);
-        let (user, executable, Shape { procs, runtime }) = match &mut self.users {
-            Some(users) => users.submit(&mut draw),
-            None => (-1, -1, draw()),
-        };
-        // Truncated, as in the authors' program.
-        let runtime = (runtime as Seconds).max(1);
-        Some(ModelJob { submit, procs, runtime, user, executable, queue: self.class.queue() })
-    }
+fn arrival_times(class: LublinClass, gap_factor: f64, seed: u64) -> impl Iterator<Item = Time> {
+    let (mut arrivals, mut rng) = (LublinArrivals::new(class, gap_factor), class.stream(seed, "arrivals"));
+    std::iter::repeat_with(move || arrivals.draw(&mut rng) as Time)
 }
 
 /// Draws the sizes and runtimes of one class of jobs on a machine.
