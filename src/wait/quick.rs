@@ -27,19 +27,14 @@ pub fn quick_starter(job: &Submission, occupied: i64, procs: u32, window: &Histo
     let about_as_full = |at: &usize| (window.occupied()[*at] - occupied as f64).abs() <= OCCUPANCY * f64::from(procs);
     let similar = |at: &usize| is_similar(job, &window.jobs()[*at]);
     let latest_first = || (0..window.len()).rev();
-    let mut near = Votes::default();
-    latest_first().filter(about_as_full).take(NEAR).filter(similar).for_each(|at| near.add(window.waits()[at]));
-    if near.any() {
-        return near.most_are_quick();
+    let wait = |at: usize| window.waits()[at];
+    if let Some(quick) = most_are_quick(latest_first().filter(about_as_full).take(NEAR).filter(similar).map(wait)) {
+        return quick;
     }
-    let mut mid = Votes::default();
-    latest_first().take(MID).filter(similar).for_each(|at| mid.add(window.waits()[at]));
-    if mid.any() {
-        return mid.most_are_quick() || i64::from(job.procs) <= i64::from(procs) - occupied;
+    if let Some(quick) = most_are_quick(latest_first().take(MID).filter(similar).map(wait)) {
+        return quick || i64::from(job.procs) <= i64::from(procs) - occupied;
     }
-    let mut long = Votes::default();
-    latest_first().skip(MID).filter(similar).for_each(|at| long.add(window.waits()[at]));
-    long.any() && long.most_are_quick()
+    most_are_quick(latest_first().skip(MID).filter(similar).map(wait)).unwrap_or(false)
 }
 
 fn is_similar(job: &Submission, other: &Submission) -> bool {
@@ -47,25 +42,14 @@ fn is_similar(job: &Submission, other: &Submission) -> bool {
     within(f64::from(job.procs), f64::from(other.procs)) && within(job.estimate as f64, other.estimate as f64)
 }
 
-#[derive(Default)]
-struct Votes {
-    quick: usize,
-    all: usize,
-}
-
-impl Votes {
-    fn add(&mut self, wait: Seconds) {
-        self.quick += usize::from(is_quick(wait));
-        self.all += 1;
+/// Whether most of these waits are quick. None if there are none.
+fn most_are_quick(waits: impl Iterator<Item = Seconds>) -> Option<bool> {
+    let (mut quick, mut all) = (0, 0);
+    for wait in waits {
+        quick += usize::from(is_quick(wait));
+        all += 1;
     }
-
-    fn any(&self) -> bool {
-        self.all > 0
-    }
-
-    fn most_are_quick(&self) -> bool {
-        2 * self.quick > self.all
-    }
+    (all > 0).then_some(2 * quick > all)
 }
 
 #[cfg(test)]
