@@ -209,7 +209,7 @@ pub fn checked_list(
 }
 
 /// As [`checked`], for a list of specs, each of which `parse` reads.
-pub fn checked_specs<T: AsRef<Spec> + AsMut<Spec> + 'static>(
+pub fn checked_specs<T: AsMut<Spec> + 'static>(
     option: &'static str,
     parse: fn(&str) -> Result<T, SpecError>,
 ) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {

@@ -144,11 +144,11 @@ impl Options {
                 // Left out if it is not given, so that keys of sweeps are valid that are older than this option.
                 "estimates" => match &self.estimates {
                     None => continue,
-                    Some(model) => model.in_full(),
+                    Some(model) => model.spec().in_full(),
                 },
                 "feedback" => match &self.feedback {
                     None => continue,
-                    Some(model) => model.in_full(),
+                    Some(model) => model.spec().in_full(),
                 },
                 // Its content, whatever its name is.
                 "requests" => match &self.reading.requests {

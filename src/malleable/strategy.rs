@@ -233,12 +233,6 @@ fn whole(spec: &Spec, key: &str) -> u32 {
     u32::try_from(spec.whole(key)).unwrap_or(u32::MAX)
 }
 
-impl AsRef<Spec> for Strategy {
-    fn as_ref(&self) -> &Spec {
-        &self.spec
-    }
-}
-
 impl AsMut<Spec> for Strategy {
     fn as_mut(&mut self) -> &mut Spec {
         &mut self.spec

@@ -29,7 +29,7 @@ pub struct SpecList<T> {
 /// assert_eq!(read("sbh,ruh:window=1..10").unwrap().items.len(), 11);
 /// assert_eq!(read("ruh,sbh,ruh:window=3").unwrap_err().to_string(), "the predictor ruh is given twice");
 /// ```
-pub fn parse_list<'a, T: AsRef<Spec> + AsMut<Spec>>(
+pub fn parse_list<'a, T: AsMut<Spec>>(
     option: &str,
     texts: impl IntoIterator<Item = &'a str>,
     parse: impl Fn(&str) -> Result<T, SpecError>,
@@ -44,16 +44,17 @@ pub fn parse_list<'a, T: AsRef<Spec> + AsMut<Spec>>(
             items.push(parse(&value)?);
         }
     }
+    let specs: Vec<&mut Spec> = items.iter_mut().map(AsMut::as_mut).collect();
     // Equal rows of results would be told apart by nothing.
     let mut seen = BTreeSet::new();
-    if let Some(twice) = items.iter().map(AsRef::as_ref).find(|spec| !seen.insert(spec.to_string())) {
+    if let Some(twice) = specs.iter().find(|spec| !seen.insert(spec.to_string())) {
         return Err(SpecError(format!("the {option} {twice} is given twice")));
     }
-    let swept = SweptKeys::of(items.iter().map(AsRef::as_ref));
+    let swept = SweptKeys::of(specs.iter().map(|spec| &**spec));
     let mut keys = swept.columns(option);
-    for item in &mut items {
-        keys.iter_mut().for_each(|key| key.push(Some(item.as_ref())));
-        item.as_mut().show_written(swept.names());
+    for spec in specs {
+        keys.iter_mut().for_each(|key| key.push(Some(spec)));
+        spec.show_written(swept.names());
     }
     Ok(SpecList { items, keys })
 }

@@ -244,9 +244,10 @@ impl fmt::Display for Spec {
     }
 }
 
-impl AsRef<Spec> for Spec {
-    fn as_ref(&self) -> &Spec {
-        self
+/// Specs are equal that mean the same, however they are written.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Spec) -> bool {
+        self.in_full() == other.in_full()
     }
 }
 

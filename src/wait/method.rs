@@ -227,12 +227,6 @@ impl WaitMethod {
     }
 }
 
-impl AsRef<Spec> for WaitMethod {
-    fn as_ref(&self) -> &Spec {
-        &self.spec
-    }
-}
-
 impl AsMut<Spec> for WaitMethod {
     fn as_mut(&mut self) -> &mut Spec {
         &mut self.spec

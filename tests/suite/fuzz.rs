@@ -418,7 +418,7 @@ fn schedulers(case: &mut Case<'_>) -> bool {
 }
 
 fn models(case: &mut Case<'_>) -> bool {
-    assert_text_reads_back(&case.text(), EstimateModel::parse, EstimateModel::in_full)
+    assert_text_reads_back(&case.text(), EstimateModel::parse, |model| model.spec().in_full())
         && assert_text_reads_back(&case.text(), EstimateModel::parse, EstimateModel::to_string)
 }
 

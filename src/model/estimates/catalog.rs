@@ -41,7 +41,7 @@ pub fn forms() -> Vec<&'static Form> {
 /// let estimate = model.assign(&jobs, 1).unwrap().estimates[0];
 /// assert!((100..=400).contains(&estimate));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EstimateModel {
     spec: Spec,
 }
@@ -81,7 +81,7 @@ impl EstimateModel {
     /// The same model for jobs that run at most this number of seconds, which replaces `tmax=log`.
     pub fn for_runtimes_up_to(&self, longest: Seconds) -> EstimateModel {
         let whole_hours = (longest + HOUR - 1) / HOUR;
-        let spec = self.in_full().replace("tmax=log", &format!("tmax={whole_hours}h"));
+        let spec = self.spec.in_full().replace("tmax=log", &format!("tmax={whole_hours}h"));
         // Fails if a pair is longer than that. Then `assign` of the unchanged model returns the error.
         EstimateModel::parse(&spec).unwrap_or_else(|_| self.clone())
     }
@@ -96,33 +96,14 @@ impl EstimateModel {
         &self.spec
     }
 
-    /// The spec with all keys, including the defaults.
-    pub fn in_full(&self) -> String {
-        self.spec.in_full()
-    }
-
     fn entry(&self) -> &'static ModelEntry {
         CATALOG.iter().find(|entry| entry.form.name == self.spec.name()).expect("a spec of a model")
-    }
-}
-
-impl PartialEq for EstimateModel {
-    fn eq(&self, other: &Self) -> bool {
-        self.in_full() == other.in_full()
     }
 }
 
 impl fmt::Display for EstimateModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.spec.fmt(f)
-    }
-}
-
-impl std::str::FromStr for EstimateModel {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        EstimateModel::parse(text)
     }
 }
 
@@ -157,7 +138,7 @@ mod tests {
             let model = EstimateModel::parse(text).unwrap();
             assert_eq!(model.to_string(), short);
             assert_eq!(EstimateModel::parse(short).unwrap(), model);
-            assert_eq!(EstimateModel::parse(&model.in_full()).unwrap(), model);
+            assert_eq!(EstimateModel::parse(&model.spec.in_full()).unwrap(), model);
         }
         assert_ne!(EstimateModel::parse("f:f=1"), EstimateModel::parse("f:f=2"));
     }
@@ -225,7 +206,7 @@ mod tests {
         let jobs: Vec<_> =
             (1..500).map(|runtime| Sample { runtime, estimate: Some(4000 + 60 * (runtime % 40)) }).collect();
         for form in forms() {
-            let model: EstimateModel = form.name.parse().unwrap();
+            let model = EstimateModel::parse(form.name).unwrap();
             let estimates = |seed| model.assign(&jobs, seed).unwrap().estimates;
             assert_eq!(estimates(1), estimates(1), "{model}");
             assert_eq!(estimates(1) != estimates(2), model.is_random(), "{model}");

@@ -42,7 +42,7 @@ pub fn feedback_forms() -> [&'static Form; 3] {
 }
 
 /// A way to find links. Printing it gives the shortest equivalent spec.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FeedbackModel {
     spec: Spec,
 }
@@ -54,11 +54,6 @@ impl FeedbackModel {
     /// If the name, the key or its value is invalid.
     pub fn parse(text: &str) -> Result<FeedbackModel, SpecError> {
         Ok(FeedbackModel { spec: Spec::parse(text, "feedback model", &feedback_forms())? })
-    }
-
-    /// The spec with all keys.
-    pub fn in_full(&self) -> String {
-        self.spec.in_full()
     }
 
     /// The spec.
@@ -108,12 +103,6 @@ impl FeedbackModel {
     pub fn link(&self, workload: Workload, preceding: &[Preceding]) -> Result<Workload, TraceError> {
         let feedback = Some(Arc::new(self.links(&workload, preceding)?));
         Ok(Workload { feedback, ..workload })
-    }
-}
-
-impl PartialEq for FeedbackModel {
-    fn eq(&self, other: &Self) -> bool {
-        self.in_full() == other.in_full()
     }
 }
 
