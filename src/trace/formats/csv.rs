@@ -217,10 +217,10 @@ fn job<'a>(
     let submit = time(0, submit)?.ok_or(Bad::missing(written[0], "submit"))?;
     columns.note_plain_numbers([run, end], &mut collector.log.source.run_column);
     let run = span(RUN, run)?;
-    let (start, wait_known) = match (start_column, span(2, wait)?) {
-        (Some(_), _) => (time(1, start)?, true),
-        (None, Some(wait)) => (Some(submit + wait), true),
-        (None, None) => (run.map(|_| submit), run.is_none()),
+    let (start, wait_unknown) = match (start_column, span(2, wait)?) {
+        (Some(_), _) => (time(1, start)?, false),
+        (None, Some(wait)) => (Some(submit + wait), false),
+        (None, None) => (run.map(|_| submit), run.is_some()),
     };
     let end = time(END, end)?;
     let status = if state_column.is_some() { self::status(state_column, status, state) } else { Some(-1) };
@@ -230,7 +230,7 @@ fn job<'a>(
         submit,
         start,
         end: run.and_then(|run| Some(start? + run)).or(end),
-        wait_known,
+        wait_unknown,
         allocated: procs,
         requested: procs,
         estimate: span(6, estimate)?,

@@ -126,7 +126,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         submit,
         // There are no starts.
         start: Some(submit),
-        wait_known: false,
+        wait_unknown: true,
         end: Some(submit + run),
         allocated: procs,
         requested: procs,

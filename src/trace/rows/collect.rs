@@ -316,7 +316,7 @@ impl<'a> Collector<'a> {
             }
             let procs = small(if job.allocated > 0 { job.allocated } else { job.requested });
             record = Record {
-                wait: if job.wait_known { (start - submit).max(0) } else { -1 },
+                wait: if job.wait_unknown { -1 } else { (start - submit).max(0) },
                 runtime,
                 allocated: procs,
                 requested: procs,

@@ -16,7 +16,7 @@ use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
 /// A job as a row describes it. Names are as written; an empty one is unknown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct JobInRow<'a> {
     pub id: &'a [u8],
     /// The number of the task if `id` is that of a whole job array.
@@ -27,8 +27,8 @@ pub struct JobInRow<'a> {
     /// None: it never started. Of a job that waits now, when it is expected to start.
     pub start: Option<Time>,
     pub end: Option<Time>,
-    /// Whether the time from submission to start is known; if not, `start` is the submission.
-    pub wait_known: bool,
+    /// Whether the time from submission to start is not known. Then `start` is the submission.
+    pub wait_unknown: bool,
     /// The format's own run time. None if it has none that can be trusted.
     pub elapsed: Option<Seconds>,
     /// In the unit that was asked for, as `requested`. Not above 0 if it is unknown.
@@ -46,30 +46,6 @@ pub struct JobInRow<'a> {
     pub request: RequestId,
     /// Its array, if the id says so.
     pub array: Option<&'a [u8]>,
-}
-
-impl Default for JobInRow<'_> {
-    fn default() -> Self {
-        JobInRow {
-            id: b"",
-            task: b"",
-            submit: 0,
-            eligible: None,
-            start: None,
-            end: None,
-            wait_known: true,
-            elapsed: None,
-            allocated: -1,
-            requested: -1,
-            estimate: None,
-            names: [b""; 5],
-            status: -1,
-            state: b"",
-            is_unknown_state: false,
-            request: RequestId::NONE,
-            array: None,
-        }
-    }
 }
 
 impl JobInRow<'_> {
