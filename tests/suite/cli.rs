@@ -501,7 +501,8 @@ fn made_logs_have_estimates_if_asked() {
     for model in ["lublin", "downey"] {
         let modes = Modes::of(estimates(model, "tsafrir:at-tmax=20").iter().map(|(_, estimate)| *estimate));
         assert_eq!(modes.tmax(), Some(46 * 3600));
-        assert!((modes.percent_at_tmax() - 20.0).abs() < 0.1, "{}", modes.percent_at_tmax());
+        let at_tmax = modes.percent_at(46 * 3600);
+        assert!((at_tmax - 20.0).abs() < 0.1, "{at_tmax}");
         assert!((modes.percent_in_head() - 89.0).abs() < 0.5, "{}", modes.percent_in_head());
     }
     let factors = estimates("lublin", "f:f=1");

@@ -26,6 +26,7 @@ pub struct Mode {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modes {
+    /// The most popular first; of equally popular ones the shorter first.
     by_popularity: Vec<Mode>,
     jobs: u64,
 }
@@ -43,37 +44,14 @@ impl Modes {
         Modes { by_popularity, jobs }
     }
 
-    /// The modes in order of popularity, the most popular first; of equally popular ones the shorter first. A mode's
-    /// position, counted from 1, is its popularity rank.
-    pub fn by_popularity(&self) -> &[Mode] {
-        &self.by_popularity
-    }
-
-    /// The modes in ascending order of estimates. A mode's position, counted from 1, is its time rank.
-    pub fn by_time(&self) -> Vec<Mode> {
-        let mut modes = self.by_popularity.clone();
-        sort_by_key(&mut modes, |mode| mode.estimate);
-        modes
-    }
-
     /// The number of different estimates: the paper's K.
     pub fn count(&self) -> usize {
         self.by_popularity.len()
     }
 
-    /// The number of all jobs.
-    pub fn jobs(&self) -> u64 {
-        self.jobs
-    }
-
     /// The largest estimate. None if there are no jobs.
     pub fn tmax(&self) -> Option<Seconds> {
         self.by_popularity.iter().map(|mode| mode.estimate).max()
-    }
-
-    /// The percentage of the jobs that use the largest estimate.
-    pub fn percent_at_tmax(&self) -> f64 {
-        self.tmax().map_or(0.0, |tmax| self.percent_at(tmax))
     }
 
     /// The percentage of the jobs that use this estimate.
@@ -146,11 +124,10 @@ mod tests {
     #[test]
     fn the_modes_of_a_small_list() {
         let modes = Modes::of([300, 60, 300, 900, 60, 300, 7200, 300, 60, 900]);
-        let pairs = |modes: &[Mode]| modes.iter().map(|mode| (mode.estimate, mode.jobs)).collect::<Vec<_>>();
-        assert_eq!(pairs(modes.by_popularity()), [(300, 4), (60, 3), (900, 2), (7200, 1)]);
-        assert_eq!(pairs(&modes.by_time()), [(60, 3), (300, 4), (900, 2), (7200, 1)]);
-        assert_eq!((modes.count(), modes.jobs(), modes.tmax()), (4, 10, Some(7200)));
-        assert_eq!((modes.percent_at_tmax(), modes.percent_at(900), modes.percent_at(5)), (10.0, 20.0, 0.0));
+        let pairs: Vec<_> = modes.head().iter().map(|mode| (mode.estimate, mode.jobs)).collect();
+        assert_eq!(pairs, [(300, 4), (60, 3), (900, 2), (7200, 1)]);
+        assert_eq!((modes.count(), modes.jobs, modes.tmax()), (4, 10, Some(7200)));
+        assert_eq!([7200, 900, 5].map(|estimate| modes.percent_at(estimate)), [10.0, 20.0, 0.0]);
         let covering = [0.0, 10.0, 40.0, 41.0, 70.0, 90.0, 91.0, 100.0].map(|percent| modes.covering(percent));
         assert_eq!(covering, [0, 1, 1, 2, 2, 3, 4, 4]);
         assert!((modes.percent_in_head() - 100.0).abs() < 1e-9);
@@ -159,7 +136,7 @@ mod tests {
     #[test]
     fn an_empty_list_has_no_modes() {
         let modes = Modes::of([]);
-        assert_eq!((modes.count(), modes.tmax(), modes.covering(90.0), modes.percent_at_tmax()), (0, None, 0, 0.0));
+        assert_eq!((modes.count(), modes.tmax(), modes.covering(90.0), modes.percent_at(60)), (0, None, 0, 0.0));
         assert_eq!((ks_distance(&[], &[]), ks_distance(&[], &[1])), (0.0, 1.0));
     }
 

@@ -267,8 +267,9 @@ mod tests {
             // K of 77,222 jobs; the head holds 89%; the longest is the most popular.
             assert_eq!((modes.count(), modes.tmax()), (349, Some(18 * HOUR)));
             assert!(close(modes.percent_in_head(), 89.0, 0.1), "{}", modes.percent_in_head());
-            assert_eq!(modes.by_popularity()[0].estimate, 18 * HOUR);
-            assert!(close(modes.percent_at_tmax(), 21.73, 0.05), "{}", modes.percent_at_tmax());
+            assert_eq!(modes.head()[0].estimate, 18 * HOUR);
+            let at_tmax = modes.percent_at(18 * HOUR);
+            assert!(close(at_tmax, 21.73, 0.05), "{at_tmax}");
             // Table 2: "a bit more than 20 head bins are enough to account for 90% of the jobs in all four logs"; half of
             // the jobs use 3 to 6 values, three quarters 8 to 12.
             assert!((20..=24).contains(&modes.covering(90.0)), "{}", modes.covering(90.0));
@@ -299,7 +300,7 @@ mod tests {
         ] {
             let modes = Modes::of(assigned(spec, &jobs, 3).estimates);
             assert_eq!((modes.tmax(), modes.count()), (Some(tmax), count), "{spec}");
-            assert!(close(modes.percent_at_tmax(), at_tmax, 1e-9), "{spec}: {}", modes.percent_at_tmax());
+            assert!(close(modes.percent_at(tmax), at_tmax, 1e-9), "{spec}: {}", modes.percent_at(tmax));
             // Where the longest takes most of the head, the smallest of it are no larger than the largest of the tail.
             assert!(
                 close(modes.percent_in_head(), 89.0, if at_tmax > 50.0 { 0.7 } else { 0.3 }),
@@ -309,13 +310,13 @@ mod tests {
         }
         let modes = Modes::of(assigned("tsafrir:tmax=36h,at-tmax=1,pairs=2h:27/15m:16/30m:18", &jobs, 3).estimates);
         assert_eq!([120, 15, 30].map(|minutes| modes.percent_at(minutes * MINUTE)), [27.0, 16.0, 18.0]);
-        assert_eq!(modes.by_popularity()[0].estimate, 2 * HOUR);
+        assert_eq!(modes.head()[0].estimate, 2 * HOUR);
     }
 
     #[test]
     fn given_sizes_of_more_than_the_head_leave_the_tail_the_rest() {
         let modes = Modes::of(assigned("tsafrir:tmax=18h,at-tmax=50,pairs=1h:45", &jobs(20_000, HOUR), 1).estimates);
-        assert_eq!((modes.percent_at_tmax(), modes.percent_at(HOUR)), (50.0, 45.0));
+        assert_eq!((modes.percent_at(18 * HOUR), modes.percent_at(HOUR)), (50.0, 45.0));
         // The 18 others of the head have nothing; the 112 of the tail share 5%.
         assert_eq!(modes.count(), 132 - 18);
         let all = Modes::of(assigned("tsafrir:tmax=18h,at-tmax=100", &jobs(1000, HOUR), 1).estimates);
