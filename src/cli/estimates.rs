@@ -11,7 +11,7 @@ use super::{CommandForm, parsed};
 use crate::experiment::Section::Reading;
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Cell, counted_as, grouped, write_with_estimates};
-use crate::trace::{Cleaning, ReadOptions, TraceError, clean};
+use crate::trace::{Cleaning, CleaningReport, ReadOptions, TraceError, clean};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -54,8 +54,9 @@ fn execute(args: &EstimatesArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     report_reading(&log);
     // No job is dropped because it needs too many processors: estimates do not depend on the machine.
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
-    let replaced =
+    let unchanged =
         replace_estimates(&mut jobs, &log, model, *seed).map_err(|why| TraceError::unusable(&log.name, why))?;
+    let CleaningReport { modelled, modelled_cut, modelled_short, .. } = jobs.cleaning;
     let mut estimates = vec![None; log.records.len()];
     for job in &jobs.jobs {
         estimates[job.record as usize] = Some(job.submission.estimate);
@@ -63,25 +64,25 @@ fn execute(args: &EstimatesArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let text = log.text.as_ref().expect("keep_text is set");
     let maker = made_by(model, *seed);
     out.fill(|out| write_with_estimates(out, &log.header, text, &maker, &estimates))?;
-    let others = log.records.len() as u64 - replaced.jobs;
+    let others = log.records.len() as u64 - modelled;
     let row = [
         ("trace", Cell::Text(source.label())),
         ("estimates", Cell::Text(model.to_string())),
-        ("jobs", Cell::Count(replaced.jobs)),
-        ("unchanged", Cell::Count(replaced.unchanged)),
+        ("jobs", Cell::Count(modelled)),
+        ("unchanged", Cell::Count(unchanged)),
         ("not_jobs", Cell::Count(others)),
-        ("runtimes_cut", Cell::Count(replaced.cut)),
-        ("over_estimate", Cell::Count(replaced.short)),
+        ("runtimes_cut", Cell::Count(modelled_cut)),
+        ("over_estimate", Cell::Count(modelled_short)),
         ("seed", if model.is_random() { Cell::Count(*seed) } else { Cell::None }),
     ];
     Ok(args.made.print.report(&args.made.out, &row, || {
         let name = &log.name;
-        let jobs = counted_as(replaced.jobs, "job has an estimate", "jobs have estimates");
+        let jobs = counted_as(modelled, "job has an estimate", "jobs have estimates");
         note(format_args!("{name}: {jobs} made by {maker}"));
-        note(format_args!("{name}: jobs whose estimate did not change: {}", grouped(replaced.unchanged)));
+        note(format_args!("{name}: jobs whose estimate did not change: {}", grouped(unchanged)));
         if others > 0 {
             note(format_args!("{name}: records that are not jobs and were copied unchanged: {}", grouped(others)));
         }
-        report_short_estimates(name, replaced.cut, replaced.short);
+        report_short_estimates(name, modelled_cut, modelled_short);
     })?)
 }

@@ -16,7 +16,7 @@ mod users;
 
 pub use daily_cycle::{BUCKETS, DailyCycle};
 pub use downey::Downey;
-pub use estimates::{Assignment, EstimateModel, Mode, Modes, Replaced, Sample, ks_distance, replace_estimates};
+pub use estimates::{Assignment, EstimateModel, Mode, Modes, Sample, ks_distance, replace_estimates};
 pub use lifetimes::{Aged, Lifetimes, UniformLog};
 pub use lublin::{Lublin, LublinArrivals, LublinClass, LublinParameters, LublinShapes};
 pub use model_job::{ModelJob, Origin, Shape, header};

@@ -19,7 +19,7 @@ mod tsafrir;
 
 pub use catalog::EstimateModel;
 pub use modes::{HEAD, Mode, Modes, ks_distance};
-pub use replace::{Replaced, replace_estimates};
+pub use replace::replace_estimates;
 
 use crate::time::Seconds;
 

@@ -3,30 +3,13 @@
 use super::{EstimateModel, Sample};
 use crate::trace::{CleaningReport, Log, Workload};
 
-/// The result of [`replace_estimates`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Replaced {
-    /// The number of jobs.
-    pub jobs: u64,
-    /// As in [`super::Assignment`].
-    pub cut: u64,
-    /// As in [`super::Assignment`].
-    pub short: u64,
-    /// The number of jobs whose new estimate equals the old one.
-    pub unchanged: u64,
-}
-
 /// Replaces the estimate of every job of a workload that was made from this log. The model does not see the estimates that
-/// cleaning filled in: such a job has none.
+/// cleaning filled in: such a job has none. Returns the number of jobs whose new estimate equals the old one; the other numbers
+/// are in [`Workload::cleaning`].
 ///
 /// # Errors
 /// As [`EstimateModel::assign`].
-pub fn replace_estimates(
-    workload: &mut Workload,
-    log: &Log,
-    model: &EstimateModel,
-    seed: u64,
-) -> Result<Replaced, String> {
+pub fn replace_estimates(workload: &mut Workload, log: &Log, model: &EstimateModel, seed: u64) -> Result<u64, String> {
     let recorded = |record: u32| Some(log.records[record as usize].estimate).filter(|&estimate| estimate > 0);
     let jobs = workload.jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: recorded(job.record) });
     let samples: Vec<Sample> = jobs.collect();
@@ -46,10 +29,5 @@ pub fn replace_estimates(
         modelled_short: assignment.short,
         ..workload.cleaning
     };
-    Ok(Replaced {
-        jobs: samples.len() as u64,
-        cut: assignment.cut,
-        short: assignment.short,
-        unchanged: unchanged as u64,
-    })
+    Ok(unchanged as u64)
 }

@@ -77,10 +77,9 @@ impl EstimateRun {
     /// Simulates a version of a log with these estimates.
     pub fn measure(&self, log: &Log, workload: &Workload) -> Result<SimulatedEstimates, String> {
         let mut workload = workload.clone();
-        let (mut distance, mut short) = (None, 0);
+        let mut distance = None;
         if let Some(model) = &self.estimates.model {
-            let replaced = replace_estimates(&mut workload, log, model, self.seed)?;
-            short = replaced.short;
+            replace_estimates(&mut workload, log, model, self.seed)?;
             if self.seed <= SEEDS_OF_DISTRIBUTIONS {
                 let own: Vec<Seconds> = log.records.iter().map(|record| record.estimate).filter(|&e| e > 0).collect();
                 let made: Vec<Seconds> = workload.jobs.iter().map(|job| job.submission.estimate).collect();
@@ -90,6 +89,7 @@ impl EstimateRun {
         let setting = Setting::parse("easy", "estimate").expect("a valid pair");
         let record = simulate(&workload, &setting, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(&workload, &record, &Measure::default());
+        let short = workload.cleaning.modelled_short;
         Ok(SimulatedEstimates { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })
     }
 }
