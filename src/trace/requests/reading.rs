@@ -27,36 +27,23 @@ impl RequestsRead {
         texts: impl Iterator<Item = &'t [u8]>,
         make: impl FnOnce() -> Result<Option<Request>, Bad<'r>>,
     ) -> Result<RequestId, Bad<'r>> {
-        self.begin(texts);
-        match self.known.get(&self.key[..]) {
-            Some(&id) => Ok(id),
-            None => make().map(|request| self.add(request)),
-        }
-    }
-
-    /// The request of a record of SWF with a requested memory.
-    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
-        self.begin([&memory_key(fields)[..]].into_iter());
-        match self.known.get(&self.key[..]) {
-            Some(&id) => id,
-            None => self.add(Some(asked_by_memory(fields))),
-        }
-    }
-
-    /// Makes the key of a row.
-    fn begin<'t>(&mut self, texts: impl Iterator<Item = &'t [u8]>) {
         self.key.clear();
         for text in texts {
             self.key.extend_from_slice(text);
             self.key.push(b'\n');
         }
+        if let Some(&id) = self.known.get(&self.key[..]) {
+            return Ok(id);
+        }
+        let id = make()?.map_or(RequestId::NONE, |request| self.requests.intern(request));
+        self.known.insert(self.key.as_slice().into(), id);
+        Ok(id)
     }
 
-    /// Adds the request of a row with the present key.
-    fn add(&mut self, request: Option<Request>) -> RequestId {
-        let id = request.map_or(RequestId::NONE, |request| self.requests.intern(request));
-        self.known.insert(self.key.as_slice().into(), id);
-        id
+    /// The request of a record of SWF with a requested memory.
+    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
+        let request = self.of_row([&memory_key(fields)[..]].into_iter(), || Ok(Some(asked_by_memory(fields))));
+        request.expect("every number of kB can be asked for")
     }
 
     /// The number of a request, if it says more than a number of CPUs.
