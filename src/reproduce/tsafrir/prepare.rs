@@ -31,21 +31,13 @@ pub(super) fn prepare(log: &Log, version: Version) -> Log {
         Version::EstimatesUpTo(most) => record.estimate <= most,
     };
     Log {
-        name: log.name.clone(),
-        label: log.label.clone(),
-        header: log.header.clone(),
         records: records.into_iter().filter(is_kept).collect(),
-        wide: log.wide.clone(),
-        source: log.source.clone(),
-        names: log.names.clone(),
         // The study is of a pool of processors.
         requests: LogRequests::default(),
         conditions: Default::default(),
         preceding: Vec::new(),
-        unknown: log.unknown,
-        skipped: log.skipped.clone(),
-        digest: log.digest,
         text: None,
+        ..log.clone()
     }
 }
 
