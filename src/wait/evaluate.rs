@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::classes::{PerClass, WaitClass};
-use super::downey::QueueTimes;
+use super::downey::predicted_wait;
 use super::features::{Features, features};
 use super::forward::{ForwardSetting, SimulatedJobs};
 use super::history::{HistoryJob, HistoryWindow, WaitHistory};
@@ -26,7 +26,7 @@ use super::state::SiteState;
 use super::svm::{Classifier, TrainingSet};
 use crate::engine::EngineError;
 use crate::job::{JobId, Submission};
-use crate::model::QueueTimeMethod;
+use crate::model::{Lifetimes, QueueTimeMethod};
 use crate::parallel;
 use crate::time::{Seconds, Time};
 
@@ -297,7 +297,7 @@ fn replay_notes(
         arrived: Vec::with_capacity(schedule.workload.jobs.len()),
         qbets,
         downey: downey.collect(),
-        queue_times: QueueTimes::default(),
+        lifetimes: Lifetimes::default(),
     };
     schedule.replay(wanted.end, &mut taker)?;
     let ReplayRecorder { mut notes, qbets, downey, .. } = taker;
@@ -319,7 +319,7 @@ struct ReplayRecorder<'a> {
     qbets: Vec<(Qbets, Vec<Option<Seconds>>)>,
     /// Each Downey method with its answers for the targets.
     downey: Vec<(QueueTimeMethod, Vec<Option<f64>>)>,
-    queue_times: QueueTimes,
+    lifetimes: Lifetimes,
 }
 
 impl SiteHandler for ReplayRecorder<'_> {
@@ -330,8 +330,9 @@ impl SiteHandler for ReplayRecorder<'_> {
         if self.wanted.contains(&id.index()) {
             let (known, trainings) = (self.notes.history.len(), self.notes.trainings.len());
             self.notes.targets.push(PredictionTarget { id, features, known, trainings });
+            let procs = self.schedule.workload.procs;
             for (method, answers) in &mut self.downey {
-                answers.push(self.queue_times.predict(*method, job, &self.state, self.schedule.workload.procs, now));
+                answers.push(predicted_wait(&self.lifetimes, *method, job, &self.state, procs, now));
             }
         }
         self.state.arrive(id, job);
@@ -353,7 +354,7 @@ impl SiteHandler for ReplayRecorder<'_> {
     fn on_end(&mut self, id: JobId, runtime: Seconds, _now: Time) {
         self.state.end(id);
         if !self.downey.is_empty() {
-            self.queue_times.observe(runtime);
+            self.lifetimes.add(runtime as f64);
         }
     }
 }
