@@ -137,40 +137,24 @@ impl Options {
         let (mut text, default) = (String::new(), Options::default());
         for option in OPTIONS {
             let value = match option.name {
-                "scheduler" => self.scheduler.in_full(),
-                "predictor" => self.predictor.in_full(),
-                "baseline" => self.baseline.as_ref().map_or("none".to_string(), Setting::in_full),
-                seed if self.is_idle_seed(seed) => continue,
+                "scheduler" => Some(self.scheduler.in_full()),
+                "predictor" => Some(self.predictor.in_full()),
+                "baseline" => Some(self.baseline.as_ref().map_or("none".to_string(), Setting::in_full)),
+                seed if self.is_idle_seed(seed) => None,
                 // Left out if it is not given, so that keys of sweeps are valid that are older than this option.
-                "estimates" => match &self.estimates {
-                    None => continue,
-                    Some(model) => model.spec().in_full(),
-                },
-                "feedback" => match &self.feedback {
-                    None => continue,
-                    Some(model) => model.spec().in_full(),
-                },
+                "estimates" => self.estimates.as_ref().map(|model| model.spec().in_full()),
+                "feedback" => self.feedback.as_ref().map(|model| model.spec().in_full()),
                 // Its content, whatever its name is.
-                "requests" => match &self.reading.requests {
-                    None => continue,
-                    Some(file) => format!("{:032x}", file.digest),
-                },
-                "machine" => match &self.machine {
-                    None => continue,
-                    Some(machine) => machine.content(),
-                },
-                "associations" => match &self.associations {
-                    None => continue,
-                    Some(file) => format!("{:?}", file.associations),
-                },
+                "requests" => self.reading.requests.as_ref().map(|file| format!("{:032x}", file.digest)),
+                "machine" => self.machine.as_ref().map(|machine| machine.content()),
+                "associations" => self.associations.as_ref().map(|file| format!("{:?}", file.associations)),
                 // The same for the options that are younger than the first sweeps.
-                _ if matches!(option.section, Section::Reading | Section::Machine) => match option.get(self) {
-                    value if value == option.get(&default) => continue,
-                    value => value,
-                },
-                _ => option.get(self),
+                _ if matches!(option.section, Section::Reading | Section::Machine) => {
+                    Some(option.get(self)).filter(|value| *value != option.get(&default))
+                }
+                _ => Some(option.get(self)),
             };
-            text.push_str(&format!("{}={value}\n", option.name));
+            text.extend(value.map(|value| format!("{}={value}\n", option.name)));
         }
         text
     }
