@@ -135,8 +135,8 @@ impl<I: Index> Backlog<I> {
         }
     }
 
-    /// A job starts or is cancelled.
-    pub fn remove(&mut self, job: &Waiting) {
+    /// See [`super::Policy::on_cancellation`].
+    pub fn on_cancellation(&mut self, job: &Waiting) {
         self.line.remove(job.id);
         if self.is_deep {
             self.index.remove(job);

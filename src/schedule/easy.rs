@@ -3,15 +3,16 @@
 use super::arrivals::Arrivals;
 use super::backlog::Backlog;
 use super::fcfs::heads_that_fit;
+use super::forward::forward_policy;
 use super::guide::{Guide, Guided};
 use super::index::Index;
 use super::order::Order;
-use super::policy::{Facts, Policy, View};
+use super::policy::{Policy, View};
 use super::queue::{QueuePlace, Waiting};
 use super::rules::{Counting, Rules};
 use super::scan_index::ScanIndex;
 use super::shadow::{Shadow, any_is_narrow_enough};
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 use crate::machine::Capacity;
 use crate::time::{Seconds, Time};
 
@@ -233,9 +234,7 @@ impl Guided for Easy {
 }
 
 impl Policy for Easy {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.backlog.on_begin(facts);
-    }
+    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         let rules = self.rules;
@@ -245,18 +244,6 @@ impl Policy for Easy {
     fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         let Some(head) = view.waiting.first().filter(|_| most > 0) else { return };
         reserved.push((head.id, Shadow::of_head(view, &[], view.capacity, head).time));
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.backlog.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.backlog.on_prediction(job);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.backlog.remove(job);
     }
 
     fn counts_running_by_estimates(&self) -> bool {

@@ -1,11 +1,12 @@
 //! First come, first served: the head of the queue starts as soon as it fits. No job overtakes another.
 
 use super::backlog::Backlog;
+use super::forward::forward_policy;
 use super::order::Order;
-use super::policy::{Facts, Policy, View};
+use super::policy::{Policy, View};
 use super::queue::Waiting;
 use super::rules::Rules;
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 use crate::machine::Capacity;
 
 /// Starts jobs strictly in an order: the first that does not fit blocks all others.
@@ -21,26 +22,12 @@ impl Fcfs {
 }
 
 impl Policy for Fcfs {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.backlog.on_begin(facts);
-    }
+    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.backlog.begin_pass(view);
         heads_that_fit(self.backlog.jobs(view), *view.capacity, |job| starts.push(job.id));
         self.backlog.end_pass(view, starts);
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.backlog.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.backlog.on_prediction(job);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.backlog.remove(job);
     }
 }
 

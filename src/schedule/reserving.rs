@@ -2,14 +2,15 @@
 //! job has one. [`super::Easy`] is the same for one reservation and a queue in order of arrival, and faster.
 
 use super::backlog::Backlog;
+use super::forward::forward_policy;
 use super::index::Index;
 use super::order::{Order, Rank};
 use super::plan::{Indexed, Listed, Plan};
-use super::policy::{Facts, InGivenOrder, Policy, View};
+use super::policy::{InGivenOrder, Policy, View};
 use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 use crate::time::Time;
 
 /// Each pass walks through the queue in its order. A job that can start now without delaying an earlier one starts, any other
@@ -138,9 +139,7 @@ impl InGivenOrder for Reserving {
 }
 
 impl Policy for Reserving {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.backlog.on_begin(facts);
-    }
+    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.backlog.begin_pass(view);
@@ -159,18 +158,6 @@ impl Policy for Reserving {
         let Backlog { line, arrivals, .. } = &mut self.backlog;
         let most = self.rules.reservations.map_or(most, |reservations| reservations.min(most));
         self.plan.list(view, arrivals, line.jobs(view, arrivals).take(most), reserved);
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.backlog.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.backlog.on_prediction(job);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.backlog.remove(job);
     }
 
     fn counts_running_by_estimates(&self) -> bool {

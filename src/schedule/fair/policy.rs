@@ -1,12 +1,10 @@
 //! The policy: a real schedule beside a virtual one.
 
-use std::sync::Arc;
-
 use super::precedence::{FairGuide, FairOrder, FairRules};
 use super::schedule::VirtualSchedule;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Shapes};
+use crate::schedule::forward::forward_policy;
 use crate::schedule::guide::Guided;
 use crate::schedule::policy::{Facts, Policy, View};
 use crate::schedule::queue::Waiting;
@@ -30,6 +28,8 @@ impl<P: Guided> Fair<P> {
 }
 
 impl<P: Guided> Policy for Fair<P> {
+    forward_policy!(self.real: reservations, counts_running_by_estimates, shapes, take_grant);
+
     fn on_begin(&mut self, facts: &Facts) {
         self.order = FairOrder::new(&self.rules, facts.capacity.procs());
         self.schedule.on_begin(facts);
@@ -71,34 +71,20 @@ impl<P: Guided> Policy for Fair<P> {
         self.schedule.start(starts, view.now);
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.real.reservations(view, most, reserved);
-    }
-
     fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
         Some(self.schedule.take_starts())
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.real.counts_running_by_estimates()
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        self.real.shapes()
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        self.real.take_grant(id)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::engine::{self, EngineOptions, Named, RunRecord};
     use crate::experiment::{Setting, simulate};
     use crate::job::Job;
-    use crate::machine::{Cluster, Node, Partition, Placement};
+    use crate::machine::{Cluster, Node, NodeGrant, Partition, Placement, Shapes};
     use crate::predict::RunFacts;
     use crate::request::{MemoryAsked, Request, Requests};
     use crate::rng::stream;

@@ -9,12 +9,13 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
+use super::forward::forward_policy;
 use super::guide::{Guide, Guided, Precedence};
 use super::order::Order;
-use super::policy::{Facts, InGivenOrder, Policy, View};
+use super::policy::{InGivenOrder, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
@@ -257,9 +258,7 @@ impl InGivenOrder for OnNodes {
 }
 
 impl Policy for OnNodes {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.backlog.on_begin(facts);
-    }
+    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         if let Some(rules) = self.rules {
@@ -285,18 +284,6 @@ impl Policy for OnNodes {
         }
         self.queue = queue;
         reserved.extend(self.plan.reservations());
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.backlog.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.backlog.on_prediction(job);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.backlog.remove(job);
     }
 
     fn counts_running_by_estimates(&self) -> bool {

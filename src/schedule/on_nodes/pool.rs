@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
-use crate::schedule::policy::{Facts, OutsidePolicy, Policy, View};
-use crate::schedule::queue::Waiting;
-use crate::time::Time;
+use crate::schedule::forward::forward_policy;
+use crate::schedule::policy::{Policy, View};
 
 /// If jobs ask for nothing but CPUs, and all may have all nodes, then a job fits where its CPUs are free, whatever their nodes. So
 /// the scheduler of the pool decides which jobs start, and each is placed.
@@ -29,6 +28,10 @@ impl PlacedPool {
 }
 
 impl Policy for PlacedPool {
+    forward_policy!(self.pool: reservations, on_begin, on_arrival, on_prediction, on_termination, on_cancellation);
+    forward_policy!(self.pool: on_clock, follows_clock, take_virtual_starts, as_outside, wakes_at);
+    forward_policy!(self.pool: counts_running_by_estimates);
+
     fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
         self.pool.pass(view, starts);
         if starts.is_empty() {
@@ -54,53 +57,5 @@ impl Policy for PlacedPool {
 
     fn shapes(&self) -> Option<Arc<Shapes>> {
         Some(Arc::clone(&self.shapes))
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.pool.reservations(view, most, reserved);
-    }
-
-    fn on_begin(&mut self, facts: &Facts) {
-        self.pool.on_begin(facts);
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.pool.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.pool.on_prediction(job);
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        self.pool.on_termination(id, now);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.pool.on_cancellation(job);
-    }
-
-    fn on_clock(&mut self, now: Time) {
-        self.pool.on_clock(now);
-    }
-
-    fn follows_clock(&self) -> bool {
-        self.pool.follows_clock()
-    }
-
-    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
-        self.pool.take_virtual_starts()
-    }
-
-    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
-        self.pool.as_outside()
-    }
-
-    fn wakes_at(&self) -> Option<Time> {
-        self.pool.wakes_at()
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.pool.counts_running_by_estimates()
     }
 }

@@ -10,7 +10,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::predict;
 use crate::request::RequestId;
-use crate::schedule::{self, Accounts, Facts, LogFacts, OutsidePolicy, Policy, View, Waiting};
+use crate::schedule::{self, Accounts, Facts, LogFacts, Policy, View, Waiting, forward_policy};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -225,13 +225,12 @@ impl PresentPolicy {
 }
 
 impl Policy for PresentPolicy {
+    forward_policy!(self.policy: reservations, on_termination, on_cancellation, on_clock, follows_clock, as_outside);
+    forward_policy!(self.policy: wakes_at, counts_running_by_estimates, oversubscribes, shapes);
+
     fn on_begin(&mut self, facts: &Facts) {
         // The running jobs have no place in the queue of the policy.
         self.policy.on_begin(&Facts { can_stop: false, ..*facts });
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        self.policy.on_termination(id, now);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
@@ -248,46 +247,10 @@ impl Policy for PresentPolicy {
         }
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.policy.reservations(view, most, reserved);
-    }
-
     fn on_prediction(&mut self, job: &Waiting) {
         if !self.is_given(job.id) {
             self.policy.on_prediction(job);
         }
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.policy.on_cancellation(job);
-    }
-
-    fn on_clock(&mut self, now: Time) {
-        self.policy.on_clock(now);
-    }
-
-    fn follows_clock(&self) -> bool {
-        self.policy.follows_clock()
-    }
-
-    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
-        self.policy.as_outside()
-    }
-
-    fn wakes_at(&self) -> Option<Time> {
-        self.policy.wakes_at()
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.policy.counts_running_by_estimates()
-    }
-
-    fn oversubscribes(&self) -> bool {
-        self.policy.oversubscribes()
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        self.policy.shapes()
     }
 
     fn take_grant(&mut self, id: JobId) -> NodeGrant {
