@@ -13,8 +13,8 @@ use shadowtime::request::{GpusAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
-    ArrayTasks, JobLimits, NodeSet, NodesState, Owners, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes,
-    SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
+    ArrayTasks, NodeSet, NodesState, Owners, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters,
+    SlurmPass, SlurmSite, Started, candidates, plain_weight,
 };
 
 use crate::slurm_node_priorities::judged_priorities;

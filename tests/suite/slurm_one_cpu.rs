@@ -11,7 +11,8 @@ use shadowtime::request::Request;
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
-    NoLimits, NodeSet, NodesState, QueueEntry, RunningJob, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass, SlurmSite,
+    NodeSet, NodesState, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass,
+    SlurmSite,
 };
 
 const MACHINE: &str = "[[nodes]]\nname = \"n[1-12]\"\ncpus = 1\n";
@@ -59,7 +60,7 @@ impl OneCpuRecord {
         let mut state = state.clone();
         let mut pass = SlurmPass {
             nodes: SlurmNodes { site: &self.site, state: &mut state, completing: NodeSet::none(self.site.len()) },
-            limits: &mut NoLimits,
+            limits: &mut SiteLimits::default(),
             now,
             unix_start: self.unix_start,
             reserves_all,

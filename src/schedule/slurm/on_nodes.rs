@@ -166,7 +166,7 @@ impl SlurmOnNodes {
         }
         let mut pass = SlurmPass {
             nodes: SlurmNodes { site: &self.site, state: &mut self.state, completing },
-            limits: self.standing.limits(),
+            limits: &mut self.standing.limits,
             now,
             unix_start: self.unix_start,
             reserves_all: kind == PassKind::Plan,

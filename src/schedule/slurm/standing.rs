@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::nodes::{
-    InUse, JobLimits, NoLimits, Owners, RunningJob, RunningUse, SiteLimits, SitePriorities, SlurmJob, SlurmSite,
-};
+use super::nodes::{InUse, Owners, RunningJob, RunningUse, SiteLimits, SitePriorities, SlurmJob, SlurmSite};
 use super::settings::Settings;
 use crate::machine::{Billing, Partition, Shapes};
 use crate::request::RequestId;
@@ -29,9 +27,8 @@ pub struct Standings {
     known: FxHashMap<(i32, RequestId), usize>,
     /// None if the queue is in order of arrival.
     priorities: Option<SitePriorities>,
-    /// None if there are none.
-    limits: Option<SiteLimits>,
-    none: NoLimits,
+    /// What jobs may have together.
+    pub limits: SiteLimits,
     /// The next recalculation. None before the first job.
     next: Option<Time>,
     period: Seconds,
@@ -54,8 +51,7 @@ impl Standings {
             users: users.collect(),
             known: FxHashMap::default(),
             priorities: None,
-            limits: None,
-            none: NoLimits,
+            limits: SiteLimits::default(),
             next: None,
             period: weights.map_or(5 * MINUTE, |weights| weights.period),
             changed: None,
@@ -67,11 +63,10 @@ impl Standings {
             standing.owner(user, request);
         }
         if settings.enforces_limits {
-            let mut limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
+            standing.limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
             if let Some(weights) = weights {
-                limits.set_decay(weights.decay());
+                standing.limits.set_decay(weights.decay());
             }
-            standing.limits = Some(limits).filter(|limits| !limits.is_empty());
         }
         standing.priorities =
             weights.map(|weights| SitePriorities::new(weights.clone(), site, standing.owners.clone()));
@@ -89,9 +84,7 @@ impl Standings {
         if let Some(priorities) = &mut self.priorities {
             priorities.owner(name, account);
         }
-        if let Some(limits) = &mut self.limits {
-            limits.add_owners(&self.owners);
-        }
+        self.limits.add_owners(&self.owners);
         self.known.insert((user, request), owner);
         owner
     }
@@ -109,10 +102,9 @@ impl Standings {
 
     /// A job is submitted. Returns false if it is refused, which never happens to one that is back after a preemption.
     pub fn accepts(&mut self, job: &SlurmJob, is_back: bool) -> bool {
-        let Some(limits) = &mut self.limits else { return true };
-        let is_accepted = is_back || limits.rejects(job).is_none();
+        let is_accepted = is_back || self.limits.rejects(job).is_none();
         if is_accepted {
-            limits.submit(job);
+            self.limits.submit(job);
         }
         is_accepted
     }
@@ -124,34 +116,27 @@ impl Standings {
             .map_or(-i64::from(job.nice), |priorities| priorities.of(job, partition, job.submit, None, now))
     }
 
-    /// The limits, for a pass.
-    pub fn limits(&mut self) -> &mut dyn JobLimits {
-        match &mut self.limits {
-            Some(limits) => limits,
-            None => &mut self.none,
-        }
+    /// Whether it matters what jobs use.
+    fn counts_use(&self) -> bool {
+        self.priorities.is_some() || !self.limits.is_empty()
     }
 
     /// A job starts.
     pub fn start(&mut self, job: SlurmJob) {
-        if self.priorities.is_some() || self.limits.is_some() {
+        if self.counts_use() {
             self.started_jobs.insert(job.id, job);
         }
     }
 
     /// A waiting job is cancelled.
     pub fn withdraw(&mut self, job: &SlurmJob) {
-        if let Some(limits) = &mut self.limits {
-            limits.withdraw(job);
-        }
+        self.limits.withdraw(job);
     }
 
     /// A job ends. Recalculations before that must have been made.
     pub fn end(&mut self, running: &RunningJob, now: Time) {
         let Some(job) = self.started_jobs.remove(&running.id.0) else { return };
-        if let Some(limits) = &mut self.limits {
-            limits.end(&job, running, now);
-        }
+        self.limits.end(&job, running, now);
         let used = self.used(&job, running);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(&used, now);
@@ -171,8 +156,7 @@ impl Standings {
 
     /// Makes the recalculations up to `now`.
     pub fn recalculate_until(&mut self, now: Time, in_use: &InUse) {
-        let is_needed = self.priorities.is_some() || self.limits.is_some();
-        let Some(mut next) = self.next.filter(|&next| next <= now && is_needed) else { return };
+        let Some(mut next) = self.next.filter(|&next| next <= now && self.counts_use()) else { return };
         if in_use.running.is_empty() {
             // Nothing is used in between. There may be many of them if a log has a gap of years.
             next += (now - next).div_euclid(self.period) * self.period;
@@ -193,9 +177,7 @@ impl Standings {
         let started = &self.started_jobs;
         let running = || in_use.running.iter().filter_map(|job| Some((started.get(&job.id.0)?, job)));
         let uses: Vec<RunningUse> = running().map(|(asked, job)| self.used(asked, job)).collect();
-        if let Some(limits) = &mut self.limits {
-            limits.recalculate(now, running());
-        }
+        self.limits.recalculate(now, running());
         if let Some(priorities) = &mut self.priorities {
             priorities.recalculate(now, uses);
         }

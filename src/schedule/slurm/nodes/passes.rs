@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use super::in_use::RunningJob;
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
+use super::limits::{Chosen, SiteLimits};
 use super::pick::Picked;
 use super::site::NodeSet;
 use super::space::NodeSpace;
 use super::state::SlurmNodes;
-use crate::machine::{NodeGrant, NodeShare};
+use crate::machine::NodeGrant;
 use crate::time::{Seconds, Time};
 
 /// The tasks of a job array that wait.
@@ -57,51 +58,12 @@ pub struct Reserved {
     pub nodes: NodeSet,
 }
 
-/// What is known of the nodes of a job when its limits are tested.
-#[derive(Clone, Copy)]
-pub enum Chosen<'a> {
-    /// It would start now with this.
-    Now(&'a [NodeShare]),
-    /// It would have this later.
-    Later(&'a [NodeShare]),
-    /// Nothing: it cannot start now, and no later time was looked for.
-    Nothing,
-}
-
-/// Limits of accounts and qualities of service.
-pub trait JobLimits {
-    /// Whether a job may be tried: limits of numbers of jobs and of times.
-    fn allows_job(&self, entry: QueueEntry<'_>) -> bool;
-
-    /// Whether a job may have this.
-    fn allows(&mut self, entry: QueueEntry<'_>, chosen: Chosen<'_>) -> bool;
-
-    /// A job starts.
-    fn start(&mut self, entry: QueueEntry<'_>, grant: &[NodeShare]);
-}
-
-/// No limits.
-#[derive(Clone, Copy, Debug)]
-pub struct NoLimits;
-
-impl JobLimits for NoLimits {
-    fn allows_job(&self, _entry: QueueEntry<'_>) -> bool {
-        true
-    }
-
-    fn allows(&mut self, _entry: QueueEntry<'_>, _chosen: Chosen<'_>) -> bool {
-        true
-    }
-
-    fn start(&mut self, _entry: QueueEntry<'_>, _grant: &[NodeShare]) {}
-}
-
 /// A pass at one instant.
 pub struct SlurmPass<'a, 's> {
     /// The nodes.
     pub nodes: SlurmNodes<'s>,
     /// What jobs may have together.
-    pub limits: &'a mut dyn JobLimits,
+    pub limits: &'a mut SiteLimits,
     /// The instant.
     pub now: Time,
     /// The Unix time of the instant 0.

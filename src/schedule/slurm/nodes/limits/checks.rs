@@ -1,10 +1,9 @@
 //! Whether a job keeps the limits.
 
 use super::super::job::QueueEntry;
-use super::super::passes::Chosen;
 use super::holders::QosLimits;
 use super::used::{Amounts, NODES, Used, amounts_of, minutes_of};
-use super::{LimitedJob, SiteLimits};
+use super::{Chosen, LimitedJob, SiteLimits};
 use crate::machine::NodeShare;
 use crate::machine::associations::{Limits, Tres};
 use crate::time::Seconds;

@@ -21,12 +21,11 @@ use self::used::{Charge, Used, amounts_of};
 use super::in_use::RunningJob;
 use super::job::{QueueEntry, SlurmJob};
 use super::owners::Owners;
-use super::passes::{Chosen, JobLimits};
 use crate::machine::associations::Limits;
 use crate::machine::{Cluster, NodeShare};
 use crate::time::Time;
 
-/// The limits of a site, with what jobs use of them.
+/// The limits of a site, with what jobs use of them. By default there are none.
 #[derive(Clone, Debug, Default)]
 pub struct SiteLimits {
     cluster: Arc<Cluster>,
@@ -38,7 +37,7 @@ pub struct SiteLimits {
     owners: Vec<OwnerLimits>,
     /// By waiting or running job: its CPUs when nodes were last chosen or planned for it. The daemon remembers them from pass to pass.
     last_cpus: FxHashMap<u64, u64>,
-    is_empty: bool,
+    has_any: bool,
     /// Whether a limit counts nodes that jobs may share.
     has_nodes: bool,
     /// Whether a limit is about times that jobs have run or may need.
@@ -48,6 +47,17 @@ pub struct SiteLimits {
     counted: Option<Time>,
     /// What nobody uses.
     unused: Used,
+}
+
+/// What is known of the nodes of a job when its limits are tested.
+#[derive(Clone, Copy)]
+pub enum Chosen<'a> {
+    /// It would start now with this.
+    Now(&'a [NodeShare]),
+    /// It would have this later.
+    Later(&'a [NodeShare]),
+    /// Nothing: it cannot start now, and no later time was looked for.
+    Nothing,
 }
 
 /// Why a job is refused when it is submitted.
@@ -90,8 +100,8 @@ impl SiteLimits {
             let minutes = [set.group_tres_minutes, set.group_tres_running_minutes];
             set.group_wall.is_some() || minutes.iter().any(|tres| !tres.is_unlimited())
         };
-        (limits.is_empty, limits.has_nodes, limits.has_times) =
-            (sets.is_empty(), sets.iter().any(counts_nodes), sets.iter().any(counts_times));
+        (limits.has_any, limits.has_nodes, limits.has_times) =
+            (!sets.is_empty(), sets.iter().any(counts_nodes), sets.iter().any(counts_times));
         limits
     }
 
@@ -105,7 +115,7 @@ impl SiteLimits {
 
     /// Whether there are no limits. Then nothing needs to be tested or counted.
     pub fn is_empty(&self) -> bool {
-        self.is_empty
+        !self.has_any
     }
 
     /// How much of the use of the past is left after a second, for GrpTRESMins and GrpWall: 1 - 0.693 / PriorityDecayHalfLife. It is
@@ -127,7 +137,7 @@ impl SiteLimits {
 
     /// Whether a job is refused when it is submitted. It is if one of its partitions refuses it.
     pub fn rejects(&self, job: &SlurmJob) -> Option<Rejected> {
-        if self.is_empty {
+        if !self.has_any {
             return None;
         }
         job.partitions.iter().find_map(|&partition| {
@@ -146,7 +156,7 @@ impl SiteLimits {
 
     /// A job ends that has started.
     pub fn end(&mut self, job: &SlurmJob, running: &RunningJob, now: Time) {
-        if self.is_empty {
+        if !self.has_any {
             return;
         }
         self.last_cpus.remove(&job.id);
@@ -225,7 +235,7 @@ impl SiteLimits {
 
     /// A waiting job counts in the qualities of service of all its partitions.
     fn count_submission(&mut self, job: &SlurmJob, change: impl Fn(&mut Used)) {
-        if self.is_empty {
+        if !self.has_any {
             return;
         }
         let account = self.owners[job.owner].account;
@@ -243,19 +253,19 @@ impl SiteLimits {
         all.dedup();
         all
     }
-}
 
-impl JobLimits for SiteLimits {
-    fn allows_job(&self, entry: QueueEntry<'_>) -> bool {
-        if self.is_empty {
+    /// Whether a job may be tried: limits of numbers of jobs and of times.
+    pub fn allows_job(&self, entry: QueueEntry<'_>) -> bool {
+        if !self.has_any {
             return true;
         }
         let entry = self.entry(entry);
         !entry.is_limited || (self.keeps_running(&entry) && self.keeps_wall(&entry))
     }
 
-    fn allows(&mut self, queued: QueueEntry<'_>, chosen: Chosen<'_>) -> bool {
-        if self.is_empty {
+    /// Whether a job may have this.
+    pub fn allows(&mut self, queued: QueueEntry<'_>, chosen: Chosen<'_>) -> bool {
+        if !self.has_any {
             return true;
         }
         let asked = self.asked(queued, chosen);
@@ -266,8 +276,9 @@ impl JobLimits for SiteLimits {
         !entry.is_limited || self.keeps_amounts(&entry, &asked)
     }
 
-    fn start(&mut self, queued: QueueEntry<'_>, grant: &[NodeShare]) {
-        if self.is_empty {
+    /// A job starts.
+    pub fn start(&mut self, queued: QueueEntry<'_>, grant: &[NodeShare]) {
+        if !self.has_any {
             return;
         }
         let entry = self.entry(queued);
