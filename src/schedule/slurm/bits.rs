@@ -5,20 +5,9 @@ use std::array::from_fn;
 use super::runs::Run;
 
 /// A set of processors, one bit each.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     words: Vec<u64>,
-}
-
-impl Clone for Bits {
-    fn clone(&self) -> Bits {
-        Bits { words: self.words.clone() }
-    }
-
-    /// Uses the memory again.
-    fn clone_from(&mut self, other: &Bits) {
-        self.words.clone_from(&other.words);
-    }
 }
 
 const BITS: u32 = u64::BITS;
@@ -69,6 +58,10 @@ impl Bits {
     /// No processors, of a machine that has this number.
     pub fn none(procs: u32) -> Bits {
         Bits { words: vec![0; procs.div_ceil(BITS) as usize] }
+    }
+
+    pub fn copy_from(&mut self, other: &Bits) {
+        self.words.clone_from(&other.words);
     }
 
     pub fn count(&self) -> u32 {

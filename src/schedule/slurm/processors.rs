@@ -13,7 +13,7 @@ pub(super) type Share = Arc<[Run]>;
 
 /// Processors in the order of their numbers. All sets of one pass are of the same kind: the faster one for this machine and its
 /// running jobs.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ProcessorSet {
     /// Takes the same time whatever is in the set.
     Bits(Bits),
@@ -42,20 +42,6 @@ macro_rules! call_with {
     };
 }
 
-impl Clone for ProcessorSet {
-    fn clone(&self) -> ProcessorSet {
-        match self {
-            ProcessorSet::Bits(set) => ProcessorSet::Bits(set.clone()),
-            ProcessorSet::Runs(set) => ProcessorSet::Runs(set.clone()),
-        }
-    }
-
-    /// Uses the memory again.
-    fn clone_from(&mut self, other: &ProcessorSet) {
-        call_with!(self, clone_from, other);
-    }
-}
-
 impl ProcessorSet {
     /// The largest machine whose processors are bits.
     const MOST_BITS: u32 = 1 << 17;
@@ -81,6 +67,11 @@ impl ProcessorSet {
         let mut set = ProcessorSet::none(procs, is_bits);
         set.add(&[Run { first: 0, length: procs }]);
         set
+    }
+
+    /// Becomes the same set as `other`, in the memory that it has.
+    pub fn copy_from(&mut self, other: &ProcessorSet) {
+        call_with!(self, copy_from, other);
     }
 
     /// Whether the set is of the kind with bits.
@@ -124,6 +115,7 @@ impl ProcessorSet {
     }
 
     /// Keeps the processors that are also in `other`.
+    #[inline]
     pub fn keep(&mut self, other: &ProcessorSet) {
         call_with!(self, keep, other);
     }
@@ -159,6 +151,7 @@ impl ProcessorSet {
     }
 
     /// The number of processors of a share that are in the set.
+    #[inline]
     pub fn count_of(&self, share: &[Run]) -> u32 {
         call!(self, count_of(share))
     }

@@ -191,7 +191,7 @@ impl Releases {
     pub fn share(&mut self, ended: usize, procs: u32, allowed: &ProcessorSet) -> Share {
         self.build_landmarks();
         let (landmark, others) = (ended / self.spacing, ended % self.spacing);
-        self.idle_then.clone_from(&self.landmarks[landmark]);
+        self.idle_then.copy_from(&self.landmarks[landmark]);
         self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add(&job.share));
         self.idle_then.keep(allowed);
         self.idle_then.choose(procs)
@@ -250,7 +250,7 @@ impl Releases {
         if !self.totals.is_empty() {
             return;
         }
-        self.idle_then.clone_from(&self.idle);
+        self.idle_then.copy_from(&self.idle);
         let mut total = self.idle_count;
         for ended in 0..=self.jobs.len() {
             if let Some(job) = ended.checked_sub(1).map(|last| &self.jobs[last]) {
@@ -261,7 +261,7 @@ impl Releases {
             if ended % self.spacing == 0 {
                 match self.landmarks.get_mut(ended / self.spacing) {
                     // The memory is used again.
-                    Some(landmark) => landmark.clone_from(&self.idle_then),
+                    Some(landmark) => landmark.copy_from(&self.idle_then),
                     None => self.landmarks.push(self.idle_then.clone()),
                 }
             }

@@ -8,20 +8,9 @@ pub(super) struct Run {
 }
 
 /// A set of processors as its longest runs, in order of their numbers.
-#[derive(Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Runs {
     runs: Vec<Run>,
-}
-
-impl Clone for Runs {
-    fn clone(&self) -> Runs {
-        Runs { runs: self.runs.clone() }
-    }
-
-    /// Uses the memory again.
-    fn clone_from(&mut self, other: &Runs) {
-        self.runs.clone_from(&other.runs);
-    }
 }
 
 fn end(run: Run) -> u32 {
@@ -42,6 +31,10 @@ fn next_common(left: &[Run], right: &[Run], at: &mut [usize; 2]) -> Option<Run> 
 }
 
 impl Runs {
+    pub fn copy_from(&mut self, other: &Runs) {
+        self.runs.clone_from(&other.runs);
+    }
+
     pub fn count(&self) -> u32 {
         self.runs.iter().map(|run| run.length).sum()
     }

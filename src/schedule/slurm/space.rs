@@ -90,9 +90,9 @@ impl Space {
             return false;
         }
         match stretches {
-            [] => free.clone_from(&self.all),
+            [] => free.copy_from(&self.all),
             [first, others @ ..] => {
-                free.clone_from(&first.free);
+                free.copy_from(&first.free);
                 others.iter().for_each(|stretch| free.lose(&stretch.taken, &stretch.free));
             }
         }
