@@ -1,5 +1,7 @@
 //! The priorities of jobs on nodes: `priority/multifactor`, recalculated as the daemon does.
 
+use std::array::from_fn;
+
 use super::fair_share::{FairShare, RunningUse};
 use super::job::SlurmJob;
 use super::owners::Owners;
@@ -7,31 +9,8 @@ use super::site::SlurmSite;
 use super::weights::{PriorityWeights, TresWeights};
 use crate::time::{MINUTE, Time};
 
-/// What a job has, or a partition, or their quotient.
-#[derive(Clone, Copy, Debug, Default)]
-struct RealAmounts {
-    cpus: f64,
-    memory: f64,
-    nodes: f64,
-    gpus: f64,
-}
-
-impl RealAmounts {
-    fn weighted(&self, weights: &TresWeights) -> f64 {
-        let TresWeights { cpus, memory, nodes, gpus } = weights;
-        self.cpus * cpus + self.memory * memory + self.nodes * nodes + self.gpus * gpus
-    }
-
-    fn over(&self, all: &RealAmounts) -> RealAmounts {
-        let part = |own: f64, all: f64| if all > 0.0 { own / all } else { 0.0 };
-        RealAmounts {
-            cpus: part(self.cpus, all.cpus),
-            memory: part(self.memory, all.memory),
-            nodes: part(self.nodes, all.nodes),
-            gpus: part(self.gpus, all.gpus),
-        }
-    }
-}
+/// The CPUs, the memory, the nodes and the GPUs of a job or a partition, or their quotients.
+type RealAmounts = [f64; 4];
 
 /// The priorities of a site.
 ///
@@ -64,13 +43,10 @@ impl SitePriorities {
         let largest = cluster.partitions.iter().map(|partition| partition.priority_job_factor).max().unwrap_or(0);
         let part = |own: u32, all: u32| if all > 0 { f64::from(own) / f64::from(all) } else { 0.0 };
         let amounts = |nodes: &[u32]| {
-            nodes.iter().fold(RealAmounts::default(), |mut all, &node| {
+            nodes.iter().fold(RealAmounts::default(), |all, &node| {
                 let node = &cluster.nodes[node as usize];
-                all.cpus += f64::from(node.cpus);
-                all.memory += node.memory as f64;
-                all.nodes += 1.0;
-                all.gpus += f64::from(node.gpus);
-                all
+                let own = [f64::from(node.cpus), node.memory as f64, 1.0, f64::from(node.gpus)];
+                from_fn(|at| all[at] + own[at])
             })
         };
         let partitions = cluster.partitions.iter();
@@ -145,9 +121,12 @@ impl SitePriorities {
             + weights.partition * partition
             + weights.qos * qos;
         if weights.tres != TresWeights::default() {
-            let asked = asked(job, cpus);
-            let amounts = if weights.normalizes_tres { asked.over(has) } else { asked };
-            sum += amounts.weighted(&weights.tres);
+            let mut amounts = asked(job, cpus);
+            if weights.normalizes_tres {
+                amounts = from_fn(|at| if has[at] > 0.0 { amounts[at] / has[at] } else { 0.0 });
+            }
+            let TresWeights { cpus, memory, nodes, gpus } = weights.tres;
+            sum += amounts.iter().zip([cpus, memory, nodes, gpus]).map(|(amount, weight)| amount * weight).sum::<f64>();
         }
         (sum.floor() as i64 - i64::from(job.nice)).max(1)
     }
@@ -171,7 +150,7 @@ fn asked(job: &SlurmJob, cpus: f64) -> RealAmounts {
     let nodes = f64::from(job.min_nodes);
     let times = if job.is_per_cpu { cpus } else { nodes };
     let gpus = if job.gpus > 0 { f64::from(job.gpus) } else { f64::from(job.gpus_per_node) * nodes };
-    RealAmounts { cpus, memory: job.memory as f64 * times, nodes, gpus }
+    [cpus, job.memory as f64 * times, nodes, gpus]
 }
 
 #[cfg(test)]
