@@ -71,23 +71,12 @@ pub(crate) struct BoardChange {
 }
 
 /// Why the simulation cannot continue with this predictor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It wrote a prediction that the contract forbids.
-    Invalid(InvalidPrediction),
+    /// It wrote a prediction for a job that the contract forbids.
+    Invalid { job: JobId, prediction: Seconds, why: InvalidReason },
     /// It cannot predict any more, for this reason.
     Failed(String),
-}
-
-/// A prediction that the contract forbids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidPrediction {
-    /// The job it was made for.
-    pub job: JobId,
-    /// In seconds.
-    pub prediction: Seconds,
-    /// The rule it breaks.
-    pub why: InvalidReason,
 }
 
 /// The rule of the contract that a prediction breaks.
@@ -209,7 +198,7 @@ impl Board {
     /// Only the first fault is reported.
     #[cold]
     fn report_invalid(&mut self, job: JobId, prediction: Seconds, why: InvalidReason) {
-        self.fault.get_or_insert(Fault::Invalid(InvalidPrediction { job, prediction, why }));
+        self.fault.get_or_insert(Fault::Invalid { job, prediction, why });
     }
 
     /// Says that the predictor cannot predict any more, for example because the program behind it has ended. The engine stops
@@ -374,14 +363,6 @@ impl BoardKeeper {
         }
     }
 
-    /// The first prediction that the contract forbids. None if there was none.
-    pub fn invalid_prediction(&self) -> Option<InvalidPrediction> {
-        match self.board.fault {
-            Some(Fault::Invalid(invalid)) => Some(invalid),
-            _ => None,
-        }
-    }
-
     pub(crate) fn fault(&self) -> Option<&Fault> {
         self.board.fault.as_ref()
     }
@@ -403,10 +384,6 @@ impl BoardKeeper {
 
     pub(crate) fn set_stage_at(&mut self, place: usize, stage: Stage) {
         self.board.entries[place].stage = stage;
-    }
-
-    pub(crate) fn count_miss_at(&mut self, place: usize) {
-        self.board.entries[place].misses += 1;
     }
 
     /// Sets the prediction in force and the number of missed deadlines, without the checks of [`Board::predict`]: for a
@@ -447,12 +424,12 @@ mod tests {
         keeper.set_stage(id, Stage::Running { start: 0 });
         keeper.set_now(10);
         keeper.board_mut().predict_if_above_elapsed(id, 10);
-        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (0, None));
+        assert_eq!((keeper.board().prediction(id), keeper.fault()), (0, None));
         keeper.board_mut().predict(id, 11);
-        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (11, None));
+        assert_eq!((keeper.board().prediction(id), keeper.fault()), (11, None));
         keeper.board_mut().predict(id, 10);
         let why = InvalidReason::NotAboveElapsed { elapsed: 10 };
-        assert_eq!(keeper.invalid_prediction(), Some(InvalidPrediction { job: id, prediction: 10, why }));
+        assert_eq!(keeper.fault(), Some(&Fault::Invalid { job: id, prediction: 10, why }));
         assert_eq!(keeper.board().prediction(id), 11);
     }
 
@@ -463,14 +440,16 @@ mod tests {
         gone.set_stage(id, Stage::Gone);
         for (keeper, id) in [(&mut gone, id), (&mut never_arrived, JobId(7))] {
             keeper.board_mut().predict_if_above_elapsed(id, 5);
-            assert_eq!(keeper.invalid_prediction().map(|invalid| invalid.why), Some(InvalidReason::NotInTheSystem));
+            let why = InvalidReason::NotInTheSystem;
+            assert_eq!(keeper.fault(), Some(&Fault::Invalid { job: id, prediction: 5, why }));
         }
         keeper.board_mut().predict(id, FOREVER * 2);
-        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (FOREVER, None));
+        assert_eq!((keeper.board().prediction(id), keeper.fault()), (FOREVER, None));
         keeper.board_mut().predict_if_above_elapsed(id, 0);
-        assert_eq!((keeper.board().prediction(id), keeper.invalid_prediction()), (FOREVER, None));
+        assert_eq!((keeper.board().prediction(id), keeper.fault()), (FOREVER, None));
         keeper.board_mut().predict(id, 0);
-        assert_eq!(keeper.invalid_prediction().map(|invalid| invalid.why), Some(InvalidReason::TooShort));
+        let why = InvalidReason::TooShort;
+        assert_eq!(keeper.fault(), Some(&Fault::Invalid { job: id, prediction: 0, why }));
     }
 
     #[test]

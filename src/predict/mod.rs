@@ -57,7 +57,7 @@ mod ruh;
 mod sbh;
 mod smith;
 
-pub use board::{Board, BoardKeeper, InvalidPrediction, InvalidReason, Stage};
+pub use board::{Board, BoardKeeper, InvalidReason, Stage};
 pub(crate) use board::{BoardChange, BoardEntry, Fault};
 pub use given::GivenTable;
 pub use predict_at_start::PredictAtStart;

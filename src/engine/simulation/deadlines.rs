@@ -37,7 +37,7 @@ impl<O: Observer> Simulation<O> {
                 continue;
             }
             let place = self.place(id);
-            self.board.count_miss_at(place);
+            self.board.count_miss(id);
             let (time, BoardEntry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
             self.observers.on_miss(&Miss { time, job: placed(&self.gate, id, place), prediction, misses });
             self.pass_due |= self.options.pass_on_miss;

@@ -6,7 +6,7 @@ use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
 use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
 use crate::job::JobId;
-use crate::predict::{BoardChange, BoardEntry, Fault, InvalidPrediction, Stage};
+use crate::predict::{BoardChange, BoardEntry, Fault, Stage};
 use crate::time::Seconds;
 
 impl Hidden {
@@ -87,7 +87,7 @@ impl<O: Observer> Simulation<O> {
         let (predictor, time) = (self.predictor.name.clone(), self.now());
         Err(match fault {
             Fault::Failed(why) => EngineError::PredictorFailed { predictor, why: why.clone() },
-            &Fault::Invalid(InvalidPrediction { job, prediction, why }) => {
+            &Fault::Invalid { job, prediction, why } => {
                 EngineError::BadPrediction { predictor, job: self.number(job), time, prediction, why }
             }
         })

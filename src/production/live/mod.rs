@@ -15,7 +15,7 @@ use super::event::{EventKind, JobArrival, JobEvent};
 use super::ledger::{Ledger, LedgerKind};
 use super::names::Names;
 use crate::job::{JobId, Submission};
-use crate::predict::{BoardChange, BoardKeeper, Fault, InvalidPrediction, Predictor, RunFacts, Stage, catalog};
+use crate::predict::{BoardChange, BoardKeeper, Fault, Predictor, RunFacts, Stage, catalog};
 use crate::spec::Spec;
 use crate::text::shortened;
 use crate::time::{Seconds, Time};
@@ -310,7 +310,7 @@ impl LiveSystem {
         let (predictor, time) = (&self.spec, self.board.board().now());
         Err(match fault {
             Fault::Failed(why) => format!("predictor '{predictor}': {why}"),
-            Fault::Invalid(InvalidPrediction { job, prediction, why }) => {
+            Fault::Invalid { job, prediction, why } => {
                 let job = self.in_words(*job);
                 format!("predictor '{predictor}' predicted {prediction} s for {job} at time {time}, but {why}")
             }
