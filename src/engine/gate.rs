@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 /// then be submitted in workload order, and all of them before the clock moves if users react.
 ///
 /// Conditions that can never be met must have been dropped, as [`crate::trace::clean`] does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Gate {
     /// By job in order of submission: its place in `links`, or `NONE`. Jobs after the end have none.
     link_of: Vec<u32>,
@@ -138,14 +138,7 @@ impl Gate {
             links: all,
             arrays: links.limits.iter().map(|&free| ArrayGate { free, ready: BTreeSet::new() }).collect(),
             groups: vec![SingletonGroup::default(); groups as usize],
-            timers: BinaryHeap::new(),
-            released: Vec::new(),
-            to_fill: BTreeSet::new(),
-            held: 0,
-            arrived: Vec::new(),
-            requeued: BTreeSet::new(),
-            arrivals: Vec::new(),
-            feedback: None,
+            ..Gate::default()
         }
     }
 
@@ -231,7 +224,7 @@ impl Gate {
         if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
             group.running += 1;
         }
-        self.meet_starts(at, now);
+        self.meet(at, |link| &mut link.at_start, now);
     }
 
     /// A running job waits again. Others wait for its end as before: in Slurm a singleton waits for earlier jobs that wait, too.
@@ -249,7 +242,7 @@ impl Gate {
                 self.check(first as usize, now);
             }
         }
-        self.meet_ends(at, now);
+        self.meet(at, |link| &mut link.at_end, now);
         self.give_place_back(at);
     }
 
@@ -260,8 +253,8 @@ impl Gate {
         }
         self.react(id, now);
         if let Some(at) = self.find(id) {
-            self.meet_starts(at, now);
-            self.meet_ends(at, now);
+            self.meet(at, |link| &mut link.at_start, now);
+            self.meet(at, |link| &mut link.at_end, now);
             self.give_place_back(at);
         }
     }
@@ -279,27 +272,17 @@ impl Gate {
         if let Some(tasks) = self.arrays.get_mut(self.links[at].array as usize) {
             tasks.ready.remove(&(at as u32));
         }
-        self.meet_starts(at, now);
-        self.meet_ends(at, now);
+        self.meet(at, |link| &mut link.at_start, now);
+        self.meet(at, |link| &mut link.at_end, now);
         true
     }
 
-    fn meet_starts(&mut self, at: usize, now: Time) {
-        for other in std::mem::take(&mut self.links[at].at_start) {
-            self.meet(other as usize, now);
+    /// The event of a job has happened that these wait for.
+    fn meet(&mut self, at: usize, waiting: fn(&mut GateLink) -> &mut Vec<u32>, now: Time) {
+        for other in std::mem::take(waiting(&mut self.links[at])) {
+            self.links[other as usize].unmet -= 1;
+            self.check(other as usize, now);
         }
-    }
-
-    fn meet_ends(&mut self, at: usize, now: Time) {
-        for other in std::mem::take(&mut self.links[at].at_end) {
-            self.meet(other as usize, now);
-        }
-    }
-
-    /// One of the events that a job waits for has happened.
-    fn meet(&mut self, at: usize, now: Time) {
-        self.links[at].unmet -= 1;
-        self.check(at, now);
     }
 
     /// A task of an array is no longer in the queue and does not run.
@@ -380,7 +363,7 @@ impl Gate {
     /// This gate, or if there is none an open one, for users who react. `gate` if the workload has no feedback.
     pub fn with_feedback(gate: Option<Gate>, workload: &Workload) -> Option<Gate> {
         let Some(feedback) = Feedback::of(workload) else { return gate };
-        let mut gate = gate.unwrap_or_else(|| Gate::new(&Links::default()));
+        let mut gate = gate.unwrap_or_default();
         gate.feedback = Some(feedback);
         Some(gate)
     }
