@@ -223,12 +223,11 @@ impl OnNodes {
         self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
         let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         let places = &nodes.shapes().get(request).places;
-        let asked = |at| JobAtPlace { id, request, at, length };
         let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
-        let found = open.filter_map(|at| Some((at, self.plan.first_start(&asked(at), nodes)?)));
-        let Some((at, found)) = found.min_by_key(|(_, found)| found.start) else { return };
-        reserved.counts[places[at].partition as usize] += 1;
-        self.plan.reserve(asked(at), found, nodes);
+        let found = open.filter_map(|at| self.plan.first_start(&JobAtPlace { id, request, at, length }, nodes));
+        let Some(found) = found.min_by_key(|(planned, _)| planned.start) else { return };
+        reserved.counts[places[found.0.asked.at].partition as usize] += 1;
+        self.plan.reserve(found, nodes);
     }
 }
 

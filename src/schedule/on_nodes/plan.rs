@@ -63,18 +63,8 @@ pub(super) struct NodePlan {
     failed: FxHashSet<(RequestId, usize, usize)>,
 }
 
-/// A reservation that could be made.
-pub(super) struct FoundStart {
-    pub start: Time,
-    /// What is free then, if only running jobs leave.
-    free: Vec<Resources>,
-    /// The CPUs of which these have room for the job.
-    room: i64,
-    /// The CPUs of these that the job may have.
-    cpus: i64,
-    /// What jobs with reservations then get, in order of their starts, as far as that is known.
-    followed: Vec<NodeGrant>,
-}
+/// A reservation that could be made, and what jobs with reservations then get, in order of their starts, as far as that is known.
+type FoundStart = (PlannedStart, Vec<NodeGrant>);
 
 /// What a job gets that may start now.
 pub(super) struct Granted {
@@ -278,17 +268,14 @@ impl NodePlan {
             if next <= self.now || room < need {
                 continue;
             }
-            match self.outlook(job, next, room, cpus, nodes) {
-                PlanOutlook::Fails => (),
-                PlanOutlook::Holds => {
-                    let followed = self.followed_until(next).to_vec();
-                    return Some(FoundStart { start: next, free, room, cpus, followed });
-                }
-                PlanOutlook::Unknown => {
-                    if let Some(followed) = self.walk_with(job, next, &free, nodes) {
-                        return Some(FoundStart { start: next, free, room, cpus, followed });
-                    }
-                }
+            let followed = match self.outlook(job, next, room, cpus, nodes) {
+                PlanOutlook::Fails => None,
+                PlanOutlook::Holds => Some(self.followed_until(next).to_vec()),
+                PlanOutlook::Unknown => self.walk_with(job, next, &free, nodes),
+            };
+            if let Some(followed) = followed {
+                let planned = PlannedStart { asked: *job, start: next, free, spare: cpus - need, room, lost: 0 };
+                return Some((planned, followed));
             }
         }
     }
@@ -357,18 +344,15 @@ impl NodePlan {
     }
 
     /// Makes a reservation.
-    pub fn reserve(&mut self, asked: JobAtPlace, found: FoundStart, nodes: &Nodes) {
-        let FoundStart { start, free, room, cpus, followed } = found;
-        let spare = cpus - i64::from(asked.shape(nodes).cpus);
-        let mut planned = PlannedStart { asked, start, free, spare, room, lost: 0 };
+    pub fn reserve(&mut self, (mut planned, followed): FoundStart, nodes: &Nodes) {
         for other in &mut self.planned {
-            if other.is_active(start) {
+            if other.is_active(planned.start) {
                 planned.make_room_for(&other.asked, nodes);
             } else if planned.is_active(other.start) {
-                other.make_room_for(&asked, nodes);
+                other.make_room_for(&planned.asked, nodes);
             }
         }
-        let at = self.in_time.partition_point(|&at| self.planned[at].start <= start);
+        let at = self.in_time.partition_point(|&at| self.planned[at].start <= planned.start);
         self.in_time.insert(at, self.planned.len());
         let at = self.ends.partition_point(|&end| end <= planned.end());
         self.ends.insert(at, planned.end());
