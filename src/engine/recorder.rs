@@ -54,31 +54,20 @@ impl Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GivenAreas {
     /// CPU-seconds.
-    pub cpus: u128,
+    pub cpus: i128,
     /// MB-seconds.
-    pub memory: u128,
+    pub memory: i128,
     /// GPU-seconds.
-    pub gpus: u128,
+    pub gpus: i128,
 }
 
 impl GivenAreas {
-    /// Adds what one job has for its runtime.
-    fn add(&mut self, grant: &[NodeShare], runtime: Seconds) {
-        let seconds = u128::from(runtime.unsigned_abs());
+    /// Adds what one job has for these seconds; negative ones are those for which it does not have it any more.
+    fn add(&mut self, grant: &[NodeShare], seconds: Seconds) {
         for share in grant {
-            self.cpus += u128::from(share.what.cpus) * seconds;
-            self.memory += u128::from(share.what.memory) * seconds;
-            self.gpus += u128::from(share.what.gpus) * seconds;
-        }
-    }
-
-    /// Removes what one job does not have any more for the last of these seconds.
-    fn remove(&mut self, grant: &[NodeShare], seconds: Seconds) {
-        let seconds = u128::from(seconds.unsigned_abs());
-        for share in grant {
-            self.cpus -= u128::from(share.what.cpus) * seconds;
-            self.memory -= u128::from(share.what.memory) * seconds;
-            self.gpus -= u128::from(share.what.gpus) * seconds;
+            self.cpus += i128::from(share.what.cpus) * i128::from(seconds);
+            self.memory += i128::from(share.what.memory) * i128::from(seconds);
+            self.gpus += i128::from(share.what.gpus) * i128::from(seconds);
         }
     }
 }
@@ -212,7 +201,7 @@ impl Observer for Recorder {
             self.cut.push((job.id, ran));
         }
         if let Some(given) = &mut self.given {
-            given.remove(grant, left);
+            given.add(grant, -left);
         }
     }
 

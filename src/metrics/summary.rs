@@ -104,7 +104,7 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     work += record.preempted.map_or(0, |preempted| preempted.requeued.area);
     let makespan = last_end - workload.first_submit();
     let wide_wait_mean = wait_of_widest(&workload.jobs[measured], &waits, users.area());
-    let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> u128| {
+    let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> i128| {
         let all = all(workload.shapes.as_ref()?.cluster());
         (all > 0).then_some(used(record.given.as_ref()?) as f64 / (all as f64 * makespan as f64))
     };

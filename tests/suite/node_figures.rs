@@ -252,15 +252,15 @@ fn placed(cluster: &Arc<Cluster>, asked: &[Draft], whole: &[bool]) -> Option<Wor
 }
 
 /// The resources in use, second by second.
-fn slow_areas(grants: &Grants) -> [u128; 3] {
+fn slow_areas(grants: &Grants) -> [i128; 3] {
     let (first, last) = (0, grants.started.values().map(|(_, end, _)| *end).max().unwrap_or(0));
     let mut sums = [0; 3];
     for second in first..last {
         for (_, _, shares) in grants.started.values().filter(|(start, end, _)| (*start..*end).contains(&second)) {
             for share in shares {
-                sums[0] += u128::from(share.what.cpus);
-                sums[1] += u128::from(share.what.memory);
-                sums[2] += u128::from(share.what.gpus);
+                sums[0] += i128::from(share.what.cpus);
+                sums[1] += i128::from(share.what.memory);
+                sums[2] += i128::from(share.what.gpus);
             }
         }
     }
@@ -282,7 +282,7 @@ fn areas_equal_a_slow_sum_and_every_wait_has_a_reason() {
         let [cpus, memory, gpus] = slow_areas(&grants);
         prop_assert_eq!((given.cpus, given.memory, given.gpus), (cpus, memory, gpus));
         let summary = summarize(&workload, &record, &measure);
-        let share = |used: u128, all: u64| used as f64 / (all as f64 * summary.makespan as f64);
+        let share = |used: i128, all: u64| used as f64 / (all as f64 * summary.makespan as f64);
         prop_assert_eq!(summary.utilization_cpus, Some(share(cpus, cluster.cpus())));
         prop_assert_eq!(summary.utilization_memory, Some(share(memory, cluster.memory())));
         let gpu_share = (cluster.gpus() > 0).then(|| share(gpus, cluster.gpus()));

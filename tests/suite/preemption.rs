@@ -323,7 +323,7 @@ fn nothing_is_lost_but_the_time_of_stopped_runs() {
             prop_assert!(waiting.iter().any(|other| tier(*other) > tier(*job)), "job {} makes way for nobody", job);
         }
         all_stops.set(all_stops.get() + seen.stops.len());
-        prop_assert_eq!(record.given.unwrap().cpus, seen.used as u128);
+        prop_assert_eq!(record.given.unwrap().cpus, seen.used);
         // The same again.
         let (again, same) = watch(&jobs, &scheduler, predictor);
         prop_assert_eq!(&again.outcomes, &record.outcomes);
