@@ -57,10 +57,6 @@ impl DowneyPredictor {
 }
 
 impl Predictor for DowneyPredictor {
-    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        self.predict_again(id, board);
-    }
-
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         self.categories.entry((self.by)(board.job(id))).or_default().add(runtime as f64);
     }

@@ -115,10 +115,6 @@ fn regression(ranges: &[PointSums], procs: f64, unit: f64) -> Option<f64> {
 }
 
 impl Predictor for Gibbons {
-    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        self.predict_again(id, board);
-    }
-
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let job = board.job(id);
         let run = PastRun { runtime, point: data_point(self.data, runtime, job.estimate), procs: job.procs };

@@ -18,10 +18,6 @@ impl Oracle for Perfect {
 }
 
 impl Predictor for Perfect {
-    fn on_arrival(&mut self, _id: JobId, _board: &mut Board) {
-        unreachable!("the engine calls on_arrival_with_runtime for an oracle");
-    }
-
     fn as_oracle(&mut self) -> Option<&mut dyn Oracle> {
         Some(self)
     }

@@ -22,8 +22,11 @@ pub trait Predictor: Send {
     /// A simulation begins. Called once, before all other events. By default nothing happens.
     fn on_begin(&mut self, _facts: &RunFacts) {}
 
-    /// A job arrives: predict it.
-    fn on_arrival(&mut self, id: JobId, board: &mut Board);
+    /// A job arrives: predict it. By default that is [`Predictor::predict_again`]: a predictor has one of both, or it is an
+    /// [`Oracle`].
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        self.predict_again(id, board);
+    }
 
     /// A job starts. By default nothing changes.
     fn on_start(&mut self, _id: JobId, _board: &mut Board) {}

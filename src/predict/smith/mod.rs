@@ -79,10 +79,6 @@ impl Smith {
 }
 
 impl Predictor for Smith {
-    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        self.predict_again(id, board);
-    }
-
     fn on_start(&mut self, id: JobId, board: &mut Board) {
         if self.at_start {
             self.predict_again(id, board);
