@@ -10,6 +10,8 @@ pub struct EngineOptions {
     pub inflate: f64,
     /// Whether a missed deadline causes a scheduling pass, as arrivals and terminations do.
     pub pass_on_miss: bool,
+    /// Whether every job is predicted again when it starts.
+    pub predict_at_start: bool,
     /// Whether to keep every prediction that was made ([`super::RunRecord::history`]).
     pub keep_history: bool,
     /// The Unix time of the instant 0, which predictors and policies can read. None if it is not known.
@@ -23,6 +25,7 @@ impl Default for EngineOptions {
         EngineOptions {
             inflate: 1.0,
             pass_on_miss: false,
+            predict_at_start: false,
             keep_history: false,
             unix_start: None,
             first_submission: None,

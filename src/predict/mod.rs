@@ -51,7 +51,6 @@ mod kin;
 mod learned;
 pub mod metric;
 mod perfect;
-mod predict_at_start;
 mod predictor;
 mod ruh;
 mod sbh;
@@ -60,7 +59,6 @@ mod smith;
 pub use board::{Board, BoardKeeper, InvalidReason, Stage};
 pub(crate) use board::{BoardChange, BoardEntry, Fault};
 pub use given::GivenTable;
-pub use predict_at_start::PredictAtStart;
 pub use predictor::{Oracle, Predictor};
 pub use smith::{category, template_file, templates};
 

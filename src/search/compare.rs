@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use super::judge::Score;
 use super::search_run::SearchStep;
-use crate::engine::{self, EngineError, EngineOptions, Named, Outcome};
+use crate::engine::{self, EngineError, EngineOptions, Outcome};
 use crate::experiment::Setting;
 use crate::metrics::{Column, column_list};
 use crate::parallel;
+use crate::predict::RunFacts;
 use crate::predict::templates::Template;
-use crate::predict::{PredictAtStart, RunFacts};
 use crate::schedule::LogFacts;
 use crate::trace::Workload;
 
@@ -59,13 +59,12 @@ pub fn compare_predictors(
 ) -> Result<Vec<ComparedPredictor>, EngineError> {
     let judge = |(predictor, name): &(String, String)| {
         let setting = Setting::parse("replay", predictor).expect("a spec that was checked");
-        let Named { name: asked, value } = setting.predictor(&RunFacts::of(workload));
         let record = engine::run(
             workload.procs,
             &workload.jobs,
             setting.policy(&LogFacts::of_jobs(&workload.jobs, &workload.wide)),
-            Named { name: asked, value: Box::new(PredictAtStart(value)) },
-            EngineOptions { unix_start: workload.unix_start, ..setting.engine },
+            setting.predictor(&RunFacts::of(workload)),
+            EngineOptions { predict_at_start: true, unix_start: workload.unix_start, ..setting.engine },
             &mut |_| (),
         )?;
         let score = |range: Range<usize>| {

@@ -801,6 +801,7 @@ mod inflate {
     const DOUBLED: EngineOptions = EngineOptions {
         inflate: 2.0,
         pass_on_miss: false,
+        predict_at_start: false,
         keep_history: false,
         unix_start: None,
         first_submission: None,
@@ -887,6 +888,7 @@ mod missed_deadlines {
     const PASS_ON_MISS: EngineOptions = EngineOptions {
         inflate: 1.0,
         pass_on_miss: true,
+        predict_at_start: false,
         keep_history: false,
         unix_start: None,
         first_submission: None,

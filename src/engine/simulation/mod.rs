@@ -374,6 +374,9 @@ impl<O: Observer> Simulation<O> {
         for at in 0..self.started.len() {
             let id = self.started[at];
             self.predictor.value.on_start(id, self.board.board_mut());
+            if self.options.predict_at_start {
+                self.predictor.value.predict_again(id, self.board.board_mut());
+            }
             self.absorb(Event::Start, id)?;
         }
         // A job is backfilled if one that arrived earlier still waits.
