@@ -1,4 +1,4 @@
-//! The engine: events and their total order, the machine, observers. The only place that changes state.
+//! The engine: events and their total order, observers. The only place that changes state.
 //!
 //! [`Simulation`] is one machine that can be stepped; [`run`] simulates a whole workload. An [`Observer`] is called for
 //! every event, in the order of events.
@@ -9,7 +9,6 @@ mod error;
 mod event_queue;
 mod feedback;
 mod gate;
-mod machine;
 mod observer;
 mod recorder;
 mod run;

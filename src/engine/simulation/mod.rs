@@ -5,14 +5,13 @@ use std::collections::VecDeque;
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::gate::Gate;
-use super::machine::Machine;
 use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Reservation, Start};
 use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
 use crate::predict::{BoardEntry, BoardKeeper, InLog, Predictor, Stage};
-use crate::schedule::{Facts, Policy};
+use crate::schedule::{Facts, Machine, Policy};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
@@ -430,7 +429,7 @@ impl<O: Observer> Simulation<O> {
         let (prediction, misses) = (*prediction, *misses);
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
-        self.machine.release(id, start, self.counted_length(place));
+        self.machine.release(id, start + self.counted_length(place));
         self.policy.value.on_termination(id, time);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;

@@ -1,20 +1,23 @@
-//! The state of the machine: waiting jobs, running jobs and free processors, in the orders that policies need.
+//! The state of a machine: waiting jobs, running jobs and free processors, in the orders that policies need.
 
+use super::policy::{Policy, View};
+use super::queue::{Queue, Waiting};
+use super::running::{Move, Running, RunningJobs};
 use crate::job::JobId;
 use crate::machine::{Capacity, Nodes};
 use crate::request::RequestId;
-use crate::schedule::{Move, Policy, Queue, Running, RunningJobs, View, Waiting};
 use crate::time::{Seconds, Time};
 
+/// The real machine of a simulation, or one beside it.
 #[derive(Clone, Debug)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     pub capacity: Capacity,
     /// The nodes, if the policy places jobs on them.
     pub nodes: Option<Box<Nodes>>,
     pub waiting: Queue,
     pub running: RunningJobs,
     /// Running jobs with a new prediction that are not yet sorted into `running` by it.
-    moves: Vec<Move>,
+    pub(super) moves: Vec<Move>,
     /// Arrivals are the only events since the last pass.
     pub only_arrivals: bool,
     inflate: f64,
@@ -94,10 +97,10 @@ impl Machine {
         self.running.change(&mut self.moves);
     }
 
-    /// A running job ends. Its end was counted `length` seconds after its start.
-    pub fn release(&mut self, id: JobId, start: Time, length: Seconds) {
+    /// A running job ends. Its end was counted at `counted`.
+    pub fn release(&mut self, id: JobId, counted: Time) {
         self.only_arrivals = false;
-        let job = self.running.remove(start + length, id);
+        let job = self.running.remove(counted, id);
         self.capacity.give(job.grant);
         self.forget(id);
     }
