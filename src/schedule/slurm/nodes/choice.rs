@@ -23,6 +23,12 @@ pub struct JobOnNodes<'a> {
     pub partition: usize,
     /// The nodes are taken as idle.
     pub as_idle: bool,
+    /// The job gets whole nodes.
+    pub(super) is_whole: bool,
+    /// Its partition gives whole nodes to every job.
+    pub(super) is_exclusive: bool,
+    /// The memory that the job needs of a node at least.
+    pub(super) least_memory: u64,
 }
 
 /// A test of a job: which nodes it gets.
@@ -162,11 +168,19 @@ pub(super) type UsableNodes = Vec<Option<Usable>>;
 
 impl<'a> JobOnNodes<'a> {
     pub fn new(site: &'a SlurmSite, in_use: &'a NodesInUse, entry: QueueEntry<'a>) -> JobOnNodes<'a> {
-        JobOnNodes { site, in_use, job: entry.job, partition: entry.partition, as_idle: false }
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.job.is_whole || self.site.cluster.partitions[self.partition].exclusive
+        let QueueEntry { job, partition, .. } = entry;
+        let is_exclusive = site.cluster.partitions[partition].exclusive;
+        let times = if job.is_per_cpu { job.tasks_per_node.max(job.cpus_per_node).max(job.cpus_per_task) } else { 1 };
+        JobOnNodes {
+            site,
+            in_use,
+            job,
+            partition,
+            as_idle: false,
+            is_whole: job.is_whole || is_exclusive,
+            is_exclusive,
+            least_memory: job.memory.saturating_mul(times.into()),
+        }
     }
 
     /// Whether a node is not ruled out by what is used of it, whatever its cores.
@@ -175,18 +189,14 @@ impl<'a> JobOnNodes<'a> {
         let memory = match self.site.cluster.ignores_memory {
             true => true,
             false if job.memory == 0 => used.memory == 0,
-            false => {
-                let times =
-                    if job.is_per_cpu { job.tasks_per_node.max(job.cpus_per_node).max(job.cpus_per_task) } else { 1 };
-                has.memory.saturating_sub(used.memory) >= job.memory.saturating_mul(times.into())
-            }
+            false => has.memory.saturating_sub(used.memory) >= self.least_memory,
         };
         let free_gpus = has.gpus.saturating_sub(used.gpus);
         memory
-            && !(self.is_whole() && used.gpus > 0)
+            && !(self.is_whole && used.gpus > 0)
             && (!job.has_gpus() || free_gpus >= job.gpus_per_node.max(1))
             && used.exclusive == 0
-            && !(self.site.cluster.partitions[self.partition].exclusive && used.cores > 0)
+            && !(self.is_exclusive && used.cores > 0)
     }
 
     /// Whether these nodes have all that the job needs, by sums alone: if not, no choice among them succeeds.
@@ -201,7 +211,7 @@ impl<'a> JobOnNodes<'a> {
     /// What the job could use of a node now.
     pub fn usable_now(&self, node: u32) -> Option<Usable> {
         let used = &self.in_use.nodes[node as usize];
-        if !self.is_open(node) || (self.is_whole() && used.cores > 0) {
+        if !self.is_open(node) || (self.is_whole && used.cores > 0) {
             return None;
         }
         let mut usable = self.usable(node, self.site.cores(node) - used.cores, false)?;
@@ -228,7 +238,7 @@ impl<'a> JobOnNodes<'a> {
         if let Some(allowed) = self.site.cluster.partitions[self.partition].max_cpus_per_node {
             let used = if is_first { 0 } else { self.in_use.cpus_of_partition(self.site, self.partition, node) };
             if cpus + used > allowed {
-                if self.is_whole() || used >= allowed || (allowed - used == 1 && job.cpus_per_task > 1) {
+                if self.is_whole || used >= allowed || (allowed - used == 1 && job.cpus_per_task > 1) {
                     return None;
                 }
                 cpus = cpus.min(allowed - used);
@@ -263,7 +273,7 @@ impl<'a> JobOnNodes<'a> {
             return if job.memory > free { 0 } else { cpus };
         }
         let is_too_much = |cpus: u32| job.memory.saturating_mul(cpus.into()) > free;
-        if self.is_whole() && is_too_much(cpus) {
+        if self.is_whole && is_too_much(cpus) {
             cpus = 0;
         }
         let step = if self.site.cluster.shares_cores { 1 } else { threads };
@@ -297,7 +307,7 @@ impl<'a> JobOnNodes<'a> {
 
     /// What a node gives of its CPUs, so that the other nodes have at least one core each.
     pub(super) fn give(&self, node: u32, cpus: u32, usable: &mut Usable, need: &Need) -> u32 {
-        if self.is_whole() {
+        if self.is_whole {
             return cpus;
         }
         let threads = i64::from(self.site.cluster.nodes[node as usize].threads_per_core);
@@ -332,7 +342,7 @@ impl NodeTest<'_> {
             let share = |node| NodeShare { node, what: Resources::default() };
             return Some(chosen.iter().map(share).collect());
         }
-        if self.on.is_whole() {
+        if self.on.is_whole {
             nodes.retain(|node| self.on.in_use.nodes[node as usize].cores == 0);
         }
         let chosen = self.select(&nodes, counts, false, usable)?;

@@ -10,14 +10,14 @@ impl NodeTest<'_> {
         let (site, job) = (self.on.site, self.on.job);
         let hosts: Vec<u32> = chosen.iter().collect();
         let threads = |node: u32| site.cluster.nodes[node as usize].threads_per_core;
-        if job.has_gpus() && !self.on.is_whole() {
+        if job.has_gpus() && !self.on.is_whole {
             for &node in &hosts {
                 let entry = usable[node as usize].as_mut().expect("a usable node");
                 entry.cpus = entry.cpus.min(entry.limit.next_multiple_of(threads(node)));
             }
         }
         let available = |node: u32| usable[node as usize].map_or(0, |usable| usable.cpus);
-        let cpus = match self.on.is_whole() {
+        let cpus = match self.on.is_whole {
             true => hosts.iter().map(|&node| site.cluster.nodes[node as usize].cpus).collect(),
             false => self.distribute(&hosts, &available),
         };
@@ -31,7 +31,7 @@ impl NodeTest<'_> {
                 gpus = free.min(gpus_left.saturating_sub(hosts_left - 1));
                 (gpus_left, hosts_left) = (gpus_left - gpus, hosts_left - 1);
             }
-            if self.on.is_whole() {
+            if self.on.is_whole {
                 gpus = has.gpus;
             }
             let mut memory = 0;

@@ -185,7 +185,7 @@ impl SlurmPass<'_, '_> {
                     break;
                 }
                 let own = &site.partition_nodes[partition];
-                let picked = match is_allowed && job.min_nodes.max(1) <= left.common(own).count() {
+                let picked = match is_allowed && job.min_nodes.max(1) <= left.count_common(own) {
                     true => self.nodes.pick(entry, &left),
                     false => Picked::Busy,
                 };
@@ -205,7 +205,7 @@ impl SlurmPass<'_, '_> {
                     Picked::Start(_) | Picked::Preempt(_) => site.parameters.limits_block,
                     Picked::Busy => {
                         site.parameters.limits_block
-                            || job.min_nodes.max(1) > left.common(own).count()
+                            || job.min_nodes.max(1) > left.count_common(own)
                             || self.limits.allows(entry, Chosen::Nothing)
                     }
                     _ => false,

@@ -121,7 +121,8 @@ impl SlurmNodes<'_> {
         counts: &NodeCounts,
         (running, future): (&[RunningJob], &mut NodesInUse),
     ) -> Option<Time> {
-        let usable = |in_use: &NodesInUse, node: u32| JobOnNodes::new(self.site, in_use, entry).usable_now(node);
+        let on = JobOnNodes::new(self.site, &self.state.in_use.nodes, entry);
+        let usable = |in_use: &NodesInUse, node: u32| JobOnNodes { in_use, ..on }.usable_now(node);
         let mut sums = UsableSums::new(entry.job, counts);
         nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
         for running in running {

@@ -200,6 +200,11 @@ impl NodeSet {
         both
     }
 
+    /// How many both have.
+    pub fn count_common(&self, other: &NodeSet) -> u32 {
+        self.words.iter().zip(&other.words).map(|(word, other)| (word & other).count_ones()).sum()
+    }
+
     /// Whether both have a node.
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.words.iter().zip(&other.words).any(|(word, other)| word & other != 0)
@@ -217,12 +222,13 @@ impl NodeSet {
     }
 
     /// The nodes in order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, &word)| {
-            let next = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
-            std::iter::successors(Some(word).filter(|word| *word != 0), next)
-                .map(move |left| at as u32 * 64 + left.trailing_zeros())
-        })
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        places(self.words.iter().copied())
+    }
+
+    /// The nodes of both, in order.
+    pub fn iter_common(&self, other: &NodeSet) -> impl Iterator<Item = u32> {
+        places(self.words.iter().zip(&other.words).map(|(word, other)| word & other))
     }
 
     /// Keeps the nodes for which this is true.
@@ -238,6 +244,15 @@ impl NodeSet {
             }
         }
     }
+}
+
+/// The places of the bits that are set.
+fn places(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+    words.enumerate().flat_map(|(at, word)| {
+        let next = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
+        std::iter::successors(Some(word).filter(|word| *word != 0), next)
+            .map(move |left| at as u32 * 64 + left.trailing_zeros())
+    })
 }
 
 /// The switches of a network that is a tree.

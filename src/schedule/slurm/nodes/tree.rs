@@ -15,13 +15,11 @@ pub(super) fn by_network(
     counts: &NodeCounts,
 ) -> Option<NodeSet> {
     let network = test.on.site.network.as_ref().expect("a site with a network");
-    let mut below: Vec<NodeSet> = network.switches.iter().map(|switch| switch.nodes.common(nodes)).collect();
-    let top = below[top_switch(test, network, &below, &need, counts)?].clone();
+    let top = network.switches[top_switch(test, network, nodes, &need, counts)?].nodes.common(nodes);
     let chosen = NodeSet::none(test.on.site.len());
     let (candidates, required) = candidates(test, usable, &top, &need, counts)?;
-    below.iter_mut().for_each(|below| below.keep(&candidates));
-    let is_used = vec![false; below.len()];
-    let mut walk = NetworkWalk { test, network, below, is_used, need, chosen };
+    let is_used = vec![false; network.switches.len()];
+    let mut walk = NetworkWalk { test, network, candidates, is_used, need, chosen };
     if let Some(required) = required
         && let Some(is_done) = walk.take_required(&required, usable)
     {
@@ -34,16 +32,17 @@ pub(super) fn by_network(
 fn top_switch(
     test: &NodeTest<'_>,
     network: &Network,
-    below: &[NodeSet],
+    nodes: &NodeSet,
     need: &Need,
     counts: &NodeCounts,
 ) -> Option<usize> {
     let mut top: Option<(usize, NodeWeight)> = None;
-    for (at, own) in below.iter().enumerate() {
-        if !are_enough(own.count().into(), need, counts) {
+    for (at, switch) in network.switches.iter().enumerate() {
+        if !are_enough(switch.nodes.count_common(nodes).into(), need, counts) {
             continue;
         }
-        let Some(weight) = own.iter().map(|node| test.weights[node as usize]).min() else { continue };
+        let weights = switch.nodes.iter_common(nodes).map(|node| test.weights[node as usize]);
+        let Some(weight) = weights.min() else { continue };
         let level = |at: usize| network.switches[at].level;
         if top.is_none_or(|(best, lowest)| level(at) >= level(best) && weight <= lowest) {
             top = Some((at, weight));
@@ -88,8 +87,8 @@ fn candidates(
 struct NetworkWalk<'a, 't> {
     test: &'a NodeTest<'t>,
     network: &'a Network,
-    /// By switch: the candidates below it.
-    below: Vec<NodeSet>,
+    /// Below the top switch.
+    candidates: NodeSet,
     /// By switch: nodes below it are taken already.
     is_used: Vec<bool>,
     need: Need,
@@ -112,8 +111,8 @@ impl NetworkWalk<'_, '_> {
             }
             self.take(node, usable);
         }
-        for (is_used, below) in self.is_used.iter_mut().zip(&self.below) {
-            *is_used = below.meets(required);
+        for (is_used, switch) in self.is_used.iter_mut().zip(&self.network.switches) {
+            *is_used = switch.nodes.meets(required);
         }
         self.chosen.add(required);
         match (self.need.is_met(), self.need.most <= 0) {
@@ -125,13 +124,14 @@ impl NetworkWalk<'_, '_> {
 
     /// From leaf switches that are used already, then from the best leaf after the other.
     fn take_by_leaves(mut self, usable: &mut UsableNodes) -> Option<NodeSet> {
-        let mut counts: Vec<u32> = self.below.iter().map(NodeSet::count).collect();
-        let is_leaf = |at: &usize| self.network.switches[*at].level == 0;
-        for leaf in (0..counts.len()).filter(is_leaf) {
+        let (network, candidates) = (self.network, std::mem::take(&mut self.candidates));
+        let mut counts: Vec<u32> =
+            network.switches.iter().map(|switch| switch.nodes.count_common(&candidates)).collect();
+        for (leaf, switch) in network.switches.iter().enumerate().filter(|(_, switch)| switch.level == 0) {
             if !self.is_used[leaf] {
                 continue;
             }
-            for node in std::mem::take(&mut self.below[leaf]).iter() {
+            for node in switch.nodes.iter_common(&candidates) {
                 if !self.chosen.has(node) {
                     self.take(node, usable);
                     self.chosen.insert(node);
@@ -148,14 +148,14 @@ impl NetworkWalk<'_, '_> {
             }
         };
         for at in (0..counts.len()).filter(|&at| self.is_used[at]) {
-            add(&mut distances, at, self.network);
+            add(&mut distances, at, network);
         }
         let mut before = self.need.nodes + 1;
         while before != self.need.nodes {
             before = self.need.nodes;
             let Some(best) = self.best_leaf(&counts, &distances) else { break };
-            add(&mut distances, best, self.network);
-            for node in std::mem::take(&mut self.below[best]).iter() {
+            add(&mut distances, best, network);
+            for node in network.switches[best].nodes.iter_common(&candidates) {
                 if self.need.most <= 0 {
                     break;
                 }
