@@ -22,7 +22,7 @@ impl Interval {
         [(name.to_string(), self.mean.into()), (format!("{name}_ci95"), self.half_width.into())]
     }
 
-    /// That of these values.
+    /// The mean of these values; NaN if there are none.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Interval {
         let (mean, half_width) = mean_and_half_width(&values.collect::<Vec<_>>());
         Interval { mean, half_width }

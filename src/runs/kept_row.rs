@@ -140,6 +140,9 @@ mod tests {
     #[test]
     fn what_is_no_row_is_an_error() {
         let line = row().to_line();
+        let losers = Losers { users_pct: 1.0, area_pct: 33.25 };
+        let baseline = Baseline { name: "easy/estimate".to_string(), losers, ..Baseline::default() };
+        let compared = RunRow { baseline: Some(baseline), ..row() }.to_line();
         for (line, why) in [
             (String::new(), "it is empty"),
             (line.replacen("128", "x", 1), "field 0: invalid digit"),
@@ -147,6 +150,9 @@ mod tests {
             (line.rsplit_once(',').unwrap().0.to_string(), "invalid length 2, expected struct RunRow with 3 elements"),
             (format!("{line}easy/estimate"), "invalid length 1, expected struct Baseline"),
             (format!("{line},1"), "it has other fields"),
+            (compared.replace("33.25", "x"), "field 65: invalid float"),
+            // A row of format 1.
+            ("128,easy,ruh,7,9,0.333".to_string(), "field 5: invalid digit"),
             // A line of format 6.
             (line.replace(',', "\t"), "invalid digit"),
         ] {
