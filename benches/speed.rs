@@ -281,7 +281,7 @@ fn run(case: &str, source: &Source) -> u64 {
 }
 
 fn workload(source: &Source) -> Workload {
-    clean_out(&mut read(source, ReadOptions::default(), &mut |_| ()).unwrap(), &Cleaning::default()).unwrap()
+    clean_out(&mut read(source, ReadOptions::default(), &mut |_| ()).unwrap(), &Cleaning::default(), None).unwrap()
 }
 
 fn simulated(pair: &str, source: &Source) -> (Workload, RunRecord) {

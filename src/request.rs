@@ -25,7 +25,7 @@ pub enum MemoryAsked {
     /// It does not say, so the partition decides.
     #[default]
     Unsaid,
-    /// On each of its nodes.
+    /// On each of its nodes; 0 is all that a node has.
     PerNode(u64),
     /// For each of its CPUs.
     PerCpu(u64),
@@ -86,10 +86,10 @@ impl Request {
         }
     }
 
-    /// Its memory in MB, all together. None if it does not say.
+    /// Its memory in MB, all together. None if it does not say, or asks for all memory of its nodes.
     pub fn all_memory(&self) -> Option<u64> {
         match self.memory {
-            MemoryAsked::Unsaid => None,
+            MemoryAsked::Unsaid | MemoryAsked::PerNode(0) => None,
             MemoryAsked::PerNode(memory) => Some(memory.saturating_mul(self.min_nodes.max(1).into())),
             MemoryAsked::PerCpu(memory) => Some(memory.saturating_mul(self.cpus.into())),
         }

@@ -1,14 +1,16 @@
 //! Notes and warnings about logs and estimates, on standard error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::quiet::is_quiet;
 use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
+use crate::machine::{Constraint, Shapes};
 use crate::model::EstimateModel;
 use crate::predict::catalog::table;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::spec::Spec;
+use crate::text::shortened;
 use crate::time::readable_duration;
 use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
@@ -31,8 +33,9 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
     if cleaning.unplaceable.count() > 0 {
         let (causes, first) = (cleaning.unplaceable.in_words(), cleaning.unplaceable.first);
         warning(format_args!(
-            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}",
-            log.name
+            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}{}",
+            log.name,
+            bad_constraints(workload)
         ));
     }
     if cleaning.never_eligible.count() > 0 {
@@ -50,6 +53,17 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
             "dependencies are on jobs that are not there",
         );
         note(format_args!("{}: {jobs}, or dropped: such a dependency counts as met", log.name));
+    }
+    if cleaning.by_partition > 0 {
+        note(format_args!(
+            "{}: {} without an estimate: the limit of the partition is used (default_time, else max_time)",
+            log.name,
+            counted(cleaning.by_partition, "job")
+        ));
+    }
+    if cleaning.cut_at_partition > 0 {
+        let jobs = counted_as(cleaning.cut_at_partition, "estimate is", "estimates are");
+        note(format_args!("{}: {jobs} longer than any partition of the job allows: cut at its max_time", log.name));
     }
     if cleaning.filled > 0 {
         let share = cleaning.filled as f64 / cleaning.jobs() as f64;
@@ -85,6 +99,19 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
     }
 }
 
+/// The constraints that are not simulated, as far as they are few: `; the constraints are "a*2&b*1"`.
+fn bad_constraints(workload: &Workload) -> String {
+    const MOST: usize = 3;
+    let all = workload.requests.all().iter().map(|request| request.constraint.as_str());
+    let bad: BTreeSet<&str> = all.filter(|text| Constraint::parse(text).is_err()).collect();
+    let shown: Vec<String> = bad.iter().take(MOST).map(|text| format!("\"{}\"", shortened(text))).collect();
+    match bad.len() {
+        0 => String::new(),
+        1..=MOST => format!("; constraints: {}", shown.join(", ")),
+        more => format!("; constraints: {}, and {} more", shown.join(", "), more - MOST),
+    }
+}
+
 /// Warns if the durations of a table are probably not in seconds. Other logs, and tables whose unit is stated, are not checked.
 pub fn report_unit(log: &Log, doubt: impl FnOnce() -> Option<UnitDoubt>) {
     let Some(column) = log.source.run_column.as_ref().filter(|_| !is_quiet()) else { return };
@@ -112,11 +139,37 @@ pub fn report_unit(log: &Log, doubt: impl FnOnce() -> Option<UnitDoubt>) {
     ));
 }
 
+/// Says what jobs have that do not say how much memory they need.
+fn report_memory(name: &str, workload: &Workload, shapes: &Shapes) {
+    if shapes.is_without_memory() {
+        return note(format_args!(
+            "{name}: no job says how much memory it needs, and no partition has a default: memory is not simulated"
+        ));
+    }
+    let unsaid = workload.jobs.iter().filter(|job| shapes.has_all_memory_unasked(job.request)).count() as u64;
+    if unsaid > 0 {
+        let share = unsaid as f64 / workload.jobs.len() as f64;
+        let text = format!(
+            "{name}: {} ({}) {} not say how much memory {}, and the partition has no default: as in Slurm, all memory of \
+             the nodes (DefMemPerCPU in a slurm.conf, or memory_per_cpu, is what such jobs have instead)",
+            counted(unsaid, "job"),
+            percent(share),
+            if unsaid == 1 { "does" } else { "do" },
+            if unsaid == 1 { "it needs" } else { "they need" },
+        );
+        // It can change many waits.
+        if share > 0.01 { warning(text) } else { note(text) }
+    }
+}
+
 /// Notes what the jobs of a log ask for, if only their processors are simulated. `unit` is what a processor is.
 pub fn report_requests(name: &str, workload: &Workload, unit: Unit) {
     let is_pool = workload.shapes.is_none();
     if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
+    }
+    if let Some(shapes) = &workload.shapes {
+        report_memory(name, workload, shapes);
     }
 }
 

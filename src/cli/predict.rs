@@ -205,7 +205,7 @@ fn learn_from(service: &mut Service, name: &str, options: &Options) -> anyhow::R
     let mut log = read_log(&Source::from_argument(name), options.read_options())?;
     // The size of the machine does not matter here: no job is too wide unless it is said.
     let procs = options.cleaning.procs.or(Some(u32::MAX));
-    let workload = match clean_out(&mut log, &Cleaning { procs, ..options.cleaning }) {
+    let workload = match clean_out(&mut log, &Cleaning { procs, ..options.cleaning }, None) {
         // The log of a machine that is new. Its batch system must not be without answers for that.
         Err(TraceError::NoJobs { .. }) => {
             warning(format_args!("{name} has no ended jobs: nothing was learned from it"));

@@ -10,7 +10,7 @@ use super::is_given;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
 use crate::machine::{Ignored, MachineFile};
-use crate::report::ignored_in_words;
+use crate::report::{down_in_words, ignored_in_words};
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, quote, split_list};
@@ -38,12 +38,20 @@ pub struct SiteConf {
 }
 
 /// What lines begin with that `--machine` reads.
-const OF_MACHINE: [&str; 5] = ["Node", "Partition", "Select", "Topology", "Gres"];
+const OF_MACHINE: [&str; 6] = ["Node", "Partition", "Select", "Topology", "Gres", "Down"];
 
 /// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Notes
-/// the scheduler and the machine that the file means, and what else was not used.
+/// the scheduler and the machine that the file means, and what else was not used. The same for the machines of `--machine`.
 pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
-    let Ok(Some(file)) = matches.try_get_one::<String>(NAME) else { return Ok(None) };
+    let file = matches.try_get_one::<String>(NAME).ok().flatten();
+    for machine in given_machines(matches).iter().filter(|machine| Some(&machine.file) != file) {
+        if let Some(down) = down_in_words(&machine.cluster) {
+            note(format_args!("{}: {down} are down", machine.file));
+        }
+        let (mattering, others): (Vec<_>, Vec<_>) = machine.ignored.iter().partition(|ignored| ignored.matters);
+        report_ignored(&machine.file, &mattering, &others);
+    }
+    let Some(file) = file else { return Ok(None) };
     let conf = SlurmConf::read(file).map_err(UsageError)?;
     let has_nodes = conf.procs.is_some() && !is_given(matches, "machine") && !is_given(matches, "procs");
     let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
@@ -56,25 +64,37 @@ pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
         let is_new = |ignored: &&Ignored| ignored.matters && !conf.unused.contains(ignored);
         mattering.extend(machine.ignored.iter().filter(is_new));
     }
-    if !mattering.is_empty() {
-        warning(format_args!(
-            "{file}: not simulated, though it may change which jobs start: {}",
-            ignored_in_words(&mattering)
-        ));
-    }
     let on = match (&machine, conf.procs) {
         (Some(machine), Some(procs)) => {
             let nodes = counted(machine.cluster.nodes.len() as u64, "node");
-            format!(", on {nodes} with {}", counted(procs.into(), "CPU"))
+            let down = down_in_words(&machine.cluster).map_or(String::new(), |down| format!("; {down} are down"));
+            format!(", on {nodes} with {}{down}", counted(procs.into(), "CPU"))
         }
         (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
         (_, None) => String::new(),
     };
     note(format_args!("{file} means {}{on}", conf.spec()));
-    if !others.is_empty() {
-        note(format_args!("{file}: not used: {}", ignored_in_words(&others)));
-    }
+    report_ignored(file, &mattering, &others);
     Ok(Some(SiteConf { file: file.clone(), conf, machine }))
+}
+
+/// The machines of `--machine`, as far as they can be read: what is wrong is said where the option is used.
+fn given_machines(matches: &ArgMatches) -> Vec<Arc<MachineFile>> {
+    let texts = matches.try_get_many::<String>("machine").ok().flatten().into_iter().flatten();
+    let files = texts.flat_map(|text| split_list(text).unwrap_or_default());
+    files.filter(|file| file != "none").filter_map(|file| MachineFile::read(&file).ok()).collect()
+}
+
+fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
+    if !mattering.is_empty() {
+        warning(format_args!(
+            "{file}: not simulated, though it may change which jobs start: {}",
+            ignored_in_words(mattering)
+        ));
+    }
+    if !others.is_empty() {
+        note(format_args!("{file}: not used: {}", ignored_in_words(others)));
+    }
 }
 
 impl SiteConf {

@@ -7,7 +7,8 @@ use super::run::Setting;
 use crate::model::replace_estimates;
 use crate::schedule;
 use crate::trace::{
-    Cleaning, Log, MissingEstimate, Overrun, TraceError, Workload, clean, clean_out, put_on_cluster, shape,
+    Cleaning, Log, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out, put_on_cluster,
+    shape,
 };
 
 impl Options {
@@ -50,7 +51,9 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
-        let Some(model) = &self.estimates else { return self.complete(clean(log, &self.rules())?, log) };
+        let Some(model) = &self.estimates else {
+            return self.complete(clean_at(log, &self.rules(), self.site())?, log);
+        };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
         replace_estimates(&mut workload, log, model, self.estimates_seed)
@@ -59,6 +62,12 @@ impl Options {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }
         self.complete(workload, log)
+    }
+
+    /// The machine with its names for partitions. None: a pool of processors.
+    fn site(&self) -> Option<LogSite<'_>> {
+        let machine = self.machine.as_ref()?;
+        Some(LogSite { cluster: &machine.cluster, names: &self.partition_map })
     }
 
     /// Puts the jobs on the machine, and finds out which of them follow others.
@@ -82,7 +91,7 @@ impl Options {
     /// As [`Options::clean`].
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
-            let workload = clean_out(log, &self.rules())?;
+            let workload = clean_out(log, &self.rules(), self.site())?;
             return self.complete(workload, log);
         }
         let workload = self.clean(log);

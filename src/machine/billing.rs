@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn weights_of_what_a_job_was_given() {
-        let share = |node| NodeShare { node, what: Resources { cpus: 4, memory: 8192, gpus: 1 } };
+        let share = |node| NodeShare::new(node, Resources { cpus: 4, memory: 8192, gpus: 1 });
         let grant = [share(0), share(3)];
         let charge = |text: &str| Billing::parse(text).unwrap().of(&grant);
         assert_eq!((charge(""), charge("CPU=1.5")), (8.0, 12.0));

@@ -2,17 +2,19 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use super::associations::Associations;
 use super::resources::Resources;
+use crate::request::{MemoryAsked, Request};
 use crate::time::Seconds;
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// Its name, which no other node has.
     pub name: String,
-    /// Its CPUs, at least 1.
+    /// Its CPUs, at least 1, without those that the system keeps for itself.
     pub cpus: u32,
     /// Its memory in MB, without what the system keeps for itself.
     pub memory: u64,
@@ -24,6 +26,8 @@ pub struct Node {
     pub weight: u32,
     /// The CPUs of a core, at least 1.
     pub threads_per_core: u32,
+    /// Whether no job can run on it: it is down, drained or failing.
+    pub is_down: bool,
 }
 
 /// What happens to a running job that must make way for another one (Slurm's PreemptMode).
@@ -55,6 +59,36 @@ impl PreemptMode {
     }
 }
 
+/// Whether jobs run in a partition (Slurm's State).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartitionState {
+    /// They do.
+    #[default]
+    Up,
+    /// Only those that wait there already.
+    Drain,
+    /// None do.
+    Down,
+}
+
+impl PartitionState {
+    /// The state of a word of Slurm, in capitals or not. None if there is no such state.
+    pub fn of(word: &str) -> Option<PartitionState> {
+        let states = [PartitionState::Up, PartitionState::Drain, PartitionState::Down];
+        let word = if word.trim().eq_ignore_ascii_case("inactive") { "down" } else { word.trim() };
+        states.into_iter().find(|state| word.eq_ignore_ascii_case(state.name()))
+    }
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            PartitionState::Up => "up",
+            PartitionState::Drain => "drain",
+            PartitionState::Down => "down",
+        }
+    }
+}
+
 /// A set of nodes with rules for the jobs that run there. Partitions may overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
@@ -68,6 +102,8 @@ pub struct Partition {
     pub priority_tier: u32,
     /// Slurm's PriorityJobFactor.
     pub priority_job_factor: u32,
+    /// Whether jobs run here.
+    pub state: PartitionState,
     /// The longest estimate. None: no limit.
     pub max_time: Option<Seconds>,
     /// The estimate of a job that has none. None: `max_time`.
@@ -82,8 +118,10 @@ pub struct Partition {
     pub least_loaded_first: bool,
     /// The most CPUs of a node that jobs of this partition use. None: all.
     pub max_cpus_per_node: Option<u32>,
-    /// The memory in MB for each CPU of a job that asks for none. None: all memory of its nodes.
+    /// The memory in MB for each CPU of a job that does not say its memory.
     pub memory_per_cpu: Option<u64>,
+    /// The same on each of its nodes. A partition has one of the two. With neither such a job has all memory of its nodes.
+    pub memory_per_node: Option<u64>,
     /// The quality of service whose limits hold here. Empty: none.
     pub qos: String,
     /// What jobs are charged for, as [`Billing::parse`](super::Billing::parse) reads it. Empty: their CPUs.
@@ -127,15 +165,64 @@ impl Node {
     }
 }
 
+impl Partition {
+    /// The memory of a job that does not say it, here.
+    pub fn default_memory(&self) -> MemoryAsked {
+        let per_cpu = self.memory_per_cpu.map(MemoryAsked::PerCpu);
+        per_cpu.or(self.memory_per_node.map(MemoryAsked::PerNode)).unwrap_or(MemoryAsked::PerNode(0))
+    }
+
+    /// The longest estimate of a job that has none.
+    pub fn time_of_unlimited(&self) -> Option<Seconds> {
+        self.default_time.or(self.max_time)
+    }
+}
+
 impl Cluster {
-    /// What each node has.
+    /// `max_cpus_per_node`, if a node of the partition has more CPUs.
+    fn cpu_limit(&self, partition: &Partition) -> Option<u32> {
+        let is_above = |most: u32| partition.nodes.iter().any(|&node| self.nodes[node as usize].cpus > most);
+        partition.max_cpus_per_node.filter(|most| is_above(*most))
+    }
+
+    /// What each node has for jobs. After the nodes, for each partition that does not allow its jobs all CPUs of a node, and each node: the
+    /// CPUs there that jobs of the partition may have together.
     pub fn resources(&self) -> Vec<Resources> {
-        self.nodes.iter().map(Node::resources).collect()
+        let limits = self.partitions.iter().filter_map(|partition| self.cpu_limit(partition));
+        let of_limit = |cpus: u32| std::iter::repeat_n(Resources { cpus, ..Resources::default() }, self.nodes.len());
+        let of_node = |node: &Node| if node.is_down { Resources::default() } else { node.resources() };
+        self.nodes.iter().map(of_node).chain(limits.flat_map(of_limit)).collect()
+    }
+
+    /// Where the limits of a partition begin in the list of [`Cluster::resources`]. None if its jobs may have all CPUs of a node.
+    pub fn limits_of(&self, partition: usize) -> Option<NonZeroU32> {
+        self.cpu_limit(&self.partitions[partition])?;
+        let before = self.partitions[..partition].iter().filter(|other| self.cpu_limit(other).is_some()).count();
+        NonZeroU32::new(((before + 1) * self.nodes.len()) as u32)
+    }
+
+    /// The memory of a job: what it says, or the default of the first partition that it names, in whichever of its partitions it
+    /// runs. As in Slurm, a job without either has all memory of its nodes.
+    pub fn memory_of(&self, request: &Request) -> MemoryAsked {
+        let first = || match request.partitions.first() {
+            None => self.default_partition(),
+            Some(name) => self.partition(name),
+        };
+        match request.memory {
+            MemoryAsked::Unsaid => first().map_or(MemoryAsked::PerNode(0), |at| self.partitions[at].default_memory()),
+            said => said,
+        }
     }
 
     /// The CPUs of a node that go to one job together: those of a core, or 1 if jobs may share a core.
     pub fn core(&self, node: u32) -> u32 {
         if self.shares_cores { 1 } else { self.nodes[node as usize].threads_per_core }
+    }
+
+    /// How many nodes are down, and their CPUs.
+    pub fn down(&self) -> (u64, u64) {
+        let down = self.nodes.iter().filter(|node| node.is_down);
+        down.fold((0, 0), |(nodes, cpus), node| (nodes + 1, cpus + u64::from(node.cpus)))
     }
 
     /// The CPUs of all nodes.
@@ -168,7 +255,8 @@ impl Cluster {
     pub fn kinds(&self) -> Vec<Vec<usize>> {
         let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (at, node) in self.nodes.iter().enumerate() {
-            let kind = (node.cpus, node.memory, node.gpus, &node.features, node.weight, node.threads_per_core);
+            let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = node;
+            let kind = (cpus, memory, gpus, features, weight, threads_per_core, is_down);
             kinds.entry(kind).or_default().push(at);
         }
         let mut kinds: Vec<_> = kinds.into_values().collect();

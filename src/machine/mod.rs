@@ -22,9 +22,9 @@ mod units;
 
 pub use billing::Billing;
 pub use build::MOST_NODES;
-pub use cluster::{Cluster, Node, Partition, PreemptMode, Switch, natural_order};
+pub use cluster::{Cluster, Node, Partition, PartitionState, PreemptMode, Switch, natural_order};
 pub use conf::{Ignored, parse_slurm_conf};
-pub use constraint::Constraint;
+pub use constraint::{BadConstraint, Constraint};
 pub use hostlist::{HostList, joined_names};
 pub use nodes::Nodes;
 pub use placement::Placement;

@@ -1,12 +1,14 @@
 //! Which nodes a job gets, and whether it fits at all.
 //!
-//! A job that asks for N nodes has its CPUs divided over them, the first ones get the rest. Another is placed until nothing is
-//! left: on one node that holds the rest, or else on the node with the most room, which is filled. GPUs that are asked for in
-//! total go with an equal part of the CPUs each.
+//! A job that asks for N nodes has its CPUs divided over them, the first ones get the rest, and each gives at least one. If it asks
+//! for N to M nodes, or its partition for at least N, it has the fewest of these numbers with which it fits. Another job is placed
+//! until nothing is left: on one node that holds the rest, or else on the node with the most room, which is filled; it does not fit
+//! if it needs more nodes so than it may have. GPUs that are asked for in total go with an equal part of the CPUs each.
 
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Node};
 use super::resources::{NodeGrant, NodeShare, Resources};
 use super::shape::{NodeShape, ShapePlace};
 
@@ -72,21 +74,39 @@ impl JobParts {
 
 impl NodeShape {
     /// The memory of a job on a node where it has so many CPUs.
-    pub(super) fn memory(&self, place: &ShapePlace, cpus: u32) -> u64 {
-        place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node)
+    pub(super) fn memory(&self, place: &ShapePlace, node: &Node, cpus: u32) -> u64 {
+        match place.all_memory {
+            true => node.memory,
+            false => place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node),
+        }
     }
 
-    /// The CPUs of which a node has room, if GPUs are not asked for in total.
+    /// The CPUs of which a node has room, if GPUs are not asked for in total. `free` is what is free, by node.
     #[inline(always)]
-    pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
-        if place.is_plain { free.cpus } else { self.cpus_with_more(place, cluster, free, node) }
+    pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &[Resources], node: u32) -> u32 {
+        self.cpus_of(place, cluster, (&free[node as usize], || place.allowed(free, node)), node)
     }
 
-    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, node: u32) -> u32 {
+    /// The same if this is free on the node, and the limit of the partition allows so many CPUs.
+    #[inline(always)]
+    pub fn cpus_of(
+        &self,
+        place: &ShapePlace,
+        cluster: &Cluster,
+        (free, allowed): (&Resources, impl FnOnce() -> u32),
+        node: u32,
+    ) -> u32 {
+        if place.is_plain { free.cpus } else { self.cpus_with_more(place, cluster, free, allowed(), node) }
+    }
+
+    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, allowed: u32, node: u32) -> u32 {
+        let has = &cluster.nodes[node as usize];
         if free.gpus < self.gpus_per_node || free.memory < place.memory_per_node {
             return 0;
         }
-        if place.whole && *free != cluster.nodes[node as usize].resources() {
+        if place.whole && (*free != has.resources() || allowed < has.cpus)
+            || place.all_memory && free.memory < has.memory
+        {
             return 0;
         }
         let memory = free.memory - place.memory_per_node;
@@ -95,12 +115,20 @@ impl NodeShape {
             false => free.cpus,
             true => (memory / place.memory_per_cpu) as u32,
         };
+        let cpus = cpus.min(allowed);
         if place.nodes.largest_core > 1 { cpus - cpus % cluster.core(node) } else { cpus }
     }
 
-    /// Whether it can be placed wherever nodes together have room for its CPUs.
-    pub fn is_divisible(&self) -> bool {
-        self.nodes == 0 && self.gpus == 0
+    /// Whether it can be placed in a partition wherever nodes together have room for its CPUs.
+    pub fn is_divisible(&self, place: &ShapePlace) -> bool {
+        place.least_nodes == 0 && self.gpus == 0 && place.most_nodes as usize >= place.nodes.nodes.len()
+    }
+
+    /// The numbers of nodes with which it is tried.
+    fn node_counts(&self, place: &ShapePlace) -> RangeInclusive<u32> {
+        let most = place.most_nodes.min(place.nodes.nodes.len() as u32);
+        // With more nodes than CPUs or GPUs, nothing is left for the last.
+        place.least_nodes..=most.min(place.least_nodes.max(self.cpus).max(self.gpus))
     }
 
     fn on<'a>(&'a self, place: &'a ShapePlace, cluster: &'a Cluster, free: &'a [Resources]) -> ShapeOnNodes<'a> {
@@ -115,25 +143,36 @@ impl NodeShape {
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
     pub fn fits(&self, at: usize, placement: Placement, cluster: &Cluster, free: &[Resources]) -> bool {
         let place = &self.places[at];
-        if self.is_divisible() {
+        if self.is_divisible(place) {
             let mut left = u64::from(self.cpus);
             return place.nodes.nodes.iter().any(|&node| {
-                left = left.saturating_sub(self.cpus_on(place, cluster, &free[node as usize], node).into());
+                left = left.saturating_sub(self.cpus_on(place, cluster, free, node).into());
                 left == 0
             });
         }
-        if self.nodes > 0 && self.gpus == 0 {
+        if self.gpus > 0 {
+            return self.place(at, placement, cluster, free, |_| false).is_some();
+        }
+        if place.least_nodes > 0 && place.least_nodes == place.most_nodes {
             // Which nodes are taken for the larger shares has no effect on whether the others fit.
-            let (each, larger) = (self.cpus / self.nodes, self.cpus % self.nodes);
+            let (each, larger) = (self.cpus / place.least_nodes, self.cpus % place.least_nodes);
             let (mut all, mut large) = (0, 0);
             return place.nodes.nodes.iter().any(|&node| {
-                let room = self.cpus_on(place, cluster, &free[node as usize], node);
+                let room = self.cpus_on(place, cluster, free, node);
                 all += u32::from(room >= each.max(1));
                 large += u32::from(room > each);
-                all >= self.nodes && large >= larger
+                all >= place.least_nodes && large >= larger
             });
         }
-        self.place(at, placement, cluster, free, |_| false).is_some()
+        let on = self.on(place, cluster, free);
+        match place.least_nodes {
+            0 => {
+                let rooms = on.largest_rooms();
+                let most = rooms.iter().take(place.most_nodes as usize);
+                most.map(|&room| u64::from(room)).sum::<u64>() >= self.cpus.into()
+            }
+            _ => on.fewest_nodes().is_some(),
+        }
     }
 
     /// The nodes of the job in one of its partitions. None if it does not fit. Nodes that are preferred come first.
@@ -148,12 +187,18 @@ impl NodeShape {
         let on = self.on(&self.places[at], cluster, free);
         let rank_by = |by: Placement, node: u32| by.rank(is_preferred(node), &free[node as usize], node);
         let rank = |node: u32| rank_by(placement, node);
-        let mut grant = match self.nodes {
+        let place = on.place;
+        let mut grant = match place.least_nodes {
             0 if self.gpus == 0 => on.place_cpus(rank)?,
             0 if placement == Placement::Consolidate => on.place_consolidated(rank_by)?,
             0 => on.place_gpus(rank)?,
-            nodes => on.place_on(nodes, rank)?,
+            nodes if nodes == place.most_nodes => on.place_on(nodes, rank)?,
+            _ if self.gpus == 0 => on.place_on(on.fewest_nodes()?, rank)?,
+            _ => self.node_counts(place).find_map(|nodes| on.place_on(nodes, rank))?,
         };
+        if !place.allows_nodes(grant.len()) {
+            return None;
+        }
         grant.sort_unstable_by_key(|share| share.node);
         Some(grant)
     }
@@ -169,14 +214,15 @@ impl NodeShape {
         cluster: &Cluster,
         free: &[Resources],
     ) -> Result<NodeGrant, &'static str> {
-        if self.nodes > 0 && cpus.len() != self.nodes as usize {
+        if !self.places.iter().any(|place| place.allows_nodes(cpus.len())) {
             return Err("it asks for another number of nodes");
         }
-        if cpus.iter().map(|(_, cpus)| u64::from(*cpus)).sum::<u64>() != u64::from(self.cpus) {
+        // Each node gives at least one CPU.
+        if cpus.iter().map(|(_, cpus)| u64::from(*cpus)).sum::<u64>() != u64::from(self.cpus).max(cpus.len() as u64) {
             return Err("it asks for another number of CPUs");
         }
         let mut wrong = "it may not run there";
-        for place in &self.places {
+        for place in self.places.iter().filter(|place| place.allows_nodes(cpus.len())) {
             let mut gpus = self.gpus;
             let share = |&(node, cpus): &(u32, u32)| {
                 let here = free[node as usize].gpus.saturating_sub(self.gpus_per_node).min(gpus);
@@ -210,26 +256,47 @@ impl ShapeOnNodes<'_> {
             true => cluster.nodes[node as usize].resources(),
             false => {
                 let cpus = if place.nodes.largest_core > 1 { cpus.next_multiple_of(cluster.core(node)) } else { cpus };
-                Resources { cpus, memory: shape.memory(place, cpus), gpus: shape.gpus_per_node + gpus }
+                let memory = shape.memory(place, &cluster.nodes[node as usize], cpus);
+                Resources { cpus, memory, gpus: shape.gpus_per_node + gpus }
             }
         };
-        NodeShare { node, what }
+        NodeShare { node, what, limit: place.limit(node) }
     }
 
     /// Whether a node has room for so much of the job.
     fn has_room(&self, node: u32, cpus: u32, gpus: u32) -> bool {
-        let free = &self.free[node as usize];
+        let (free, allowed) = (&self.free[node as usize], self.place.allowed(self.free, node));
         if self.place.whole {
-            let all = self.cluster.nodes[node as usize].resources();
-            let memory = self.shape.memory(self.place, cpus);
-            return *free == all && all.holds(&Resources { cpus, memory, gpus: self.shape.gpus_per_node + gpus });
+            let node = &self.cluster.nodes[node as usize];
+            let (all, memory) = (node.resources(), self.shape.memory(self.place, node, cpus));
+            let needs = Resources { cpus, memory, gpus: self.shape.gpus_per_node + gpus };
+            return *free == all && all.holds(&needs) && allowed >= all.cpus;
         }
-        free.holds(&self.share(node, cpus, gpus).what)
+        let NodeShare { what, .. } = self.share(node, cpus, gpus);
+        free.holds(&what) && allowed >= what.cpus
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total.
     fn cpus_on(&self, node: u32) -> u32 {
-        self.shape.cpus_on(self.place, self.cluster, &self.free[node as usize], node)
+        self.shape.cpus_on(self.place, self.cluster, self.free, node)
+    }
+
+    /// The CPUs of which nodes have room, the largest first.
+    fn largest_rooms(&self) -> Vec<u32> {
+        let mut rooms: Vec<u32> = self.place.nodes.nodes.iter().map(|&node| self.cpus_on(node)).collect();
+        rooms.sort_unstable_by(|a, b| b.cmp(a));
+        rooms
+    }
+
+    /// The fewest nodes over which its CPUs can be divided equally, if GPUs are not asked for in total.
+    fn fewest_nodes(&self) -> Option<u32> {
+        let (rooms, cpus) = (self.largest_rooms(), self.shape.cpus);
+        self.shape.node_counts(self.place).find(|&nodes| {
+            let (each, larger) = (cpus / nodes, cpus % nodes);
+            let has =
+                |count: u32, least: u32| count == 0 || rooms.get(count as usize - 1).is_some_and(|&room| room >= least);
+            has(nodes, each.max(1)) && has(larger, each + 1)
+        })
     }
 
     /// The parts of which a node has room, of those that are left.
@@ -246,7 +313,7 @@ impl ShapeOnNodes<'_> {
     fn place_on(&self, nodes: u32, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
         let share = |at: u32| {
             let part = |all: u32| all / nodes + u32::from(at < all % nodes);
-            (part(self.shape.cpus), part(self.shape.gpus))
+            (part(self.shape.cpus).max(1), part(self.shape.gpus))
         };
         let mut grant = NodeGrant::with_capacity(nodes as usize);
         let mut is_taken = Vec::new();
@@ -255,8 +322,7 @@ impl ShapeOnNodes<'_> {
         while at < nodes {
             let (cpus, gpus) = share(at);
             let count = (at..nodes).take_while(|&later| share(later) == (cpus, gpus)).count();
-            let fits =
-                |&&node: &&u32| is_taken.get(node as usize) != Some(&true) && self.has_room(node, cpus.max(1), gpus);
+            let fits = |&&node: &&u32| is_taken.get(node as usize) != Some(&true) && self.has_room(node, cpus, gpus);
             let all = self.place.nodes.nodes.iter();
             let mut fitting: Vec<_> = all.filter(fits).map(|&node| (rank(node), node)).collect();
             if fitting.len() < count {

@@ -1,5 +1,6 @@
 //! What a request means on a cluster: in which partitions, on which nodes, and how much there.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cluster::Cluster;
@@ -10,8 +11,6 @@ use super::resources::{NodeShare, Resources};
 pub struct NodeShape {
     /// All its CPUs together.
     pub cpus: u32,
-    /// Its number of nodes. 0: the fewest that hold it.
-    pub nodes: u32,
     /// Its GPUs on each node.
     pub gpus_per_node: u32,
     /// All its GPUs together, if it does not say how many on each node.
@@ -33,10 +32,35 @@ pub struct ShapePlace {
     pub memory_per_cpu: u64,
     /// Its memory on each node, in MB.
     pub memory_per_node: u64,
+    /// Whether it takes all memory of its nodes: another job that has some of it has a node for itself.
+    pub all_memory: bool,
+    /// The fewest nodes over which its CPUs are divided equally. 0: it takes the fewest that hold it.
+    pub least_nodes: u32,
+    /// The most nodes that it may have.
+    pub most_nodes: u32,
+    /// Where the limits of the partition begin in the list of what is free, if it limits the CPUs of its jobs on a node.
+    pub limits: Option<NonZeroU32>,
     /// Whether it takes whole nodes.
     pub whole: bool,
     /// Whether every free CPU of these nodes has room for one of the job.
     pub is_plain: bool,
+}
+
+impl ShapePlace {
+    /// The place of the limit of a node in the list of what is free.
+    pub fn limit(&self, node: u32) -> Option<NonZeroU32> {
+        self.limits.map(|first| first.saturating_add(node))
+    }
+
+    /// The CPUs of a node that the limit of the partition allows beside what its jobs have there.
+    pub fn allowed(&self, free: &[Resources], node: u32) -> u32 {
+        self.limit(node).map_or(u32::MAX, |at| free[at.get() as usize].cpus)
+    }
+
+    /// Whether the job may have so many nodes here.
+    pub fn allows_nodes(&self, count: usize) -> bool {
+        (self.least_nodes.max(1) as usize..=self.most_nodes as usize).contains(&count)
+    }
 }
 
 /// The nodes of a partition that have some features.
@@ -92,7 +116,9 @@ impl NodeShape {
     /// # Errors
     /// What is wrong.
     pub fn check(&self, grant: &[NodeShare], cluster: &Cluster, free: &[Resources]) -> Result<(), &'static str> {
-        if grant.iter().any(|share| !free[share.node as usize].holds(&share.what)) {
+        let is_allowed =
+            |share: &NodeShare| share.limit.is_none_or(|at| free[at.get() as usize].cpus >= share.what.cpus);
+        if grant.iter().any(|share| !free[share.node as usize].holds(&share.what) || !is_allowed(share)) {
             return Err("its nodes do not have what it was given");
         }
         if !grant.is_sorted_by(|a, b| a.node < b.node) {
@@ -115,6 +141,7 @@ impl NodeShape {
 
     fn holds_share(&self, place: &ShapePlace, cluster: &Cluster, share: &NodeShare) -> bool {
         let is_of_cores = share.what.cpus.is_multiple_of(cluster.core(share.node));
-        is_of_cores && share.what.memory >= self.memory(place, share.what.cpus) && share.what.gpus >= self.gpus_per_node
+        let memory = self.memory(place, &cluster.nodes[share.node as usize], share.what.cpus);
+        is_of_cores && share.what.memory >= memory && share.what.gpus >= self.gpus_per_node
     }
 }

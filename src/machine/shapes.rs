@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use super::cluster::Cluster;
-use super::constraint::Constraint;
+use super::cluster::{Cluster, Partition, PartitionState};
+use super::constraint::{BadConstraint, Constraint};
 use super::placement::Placement;
 use super::shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
@@ -19,8 +19,12 @@ pub enum Unplaceable {
     NoPartition(String),
     /// It names no partition, and there is none for such jobs.
     NoDefault,
+    /// None of its partitions takes jobs.
+    PartitionDown,
     /// Its partitions do not allow its number of nodes.
     NodeLimits,
+    /// Its constraint is not simulated.
+    Constraint(BadConstraint),
     /// It does not fit the idle nodes.
     TooLarge,
 }
@@ -32,7 +36,9 @@ impl fmt::Display for Unplaceable {
                 write!(f, "the machine has no partition '{}'", crate::text::printable(name))
             }
             Unplaceable::NoDefault => f.write_str("it names no partition, and the machine has no default"),
+            Unplaceable::PartitionDown => f.write_str("its partition is down, or takes no new jobs"),
             Unplaceable::NodeLimits => f.write_str("its partition does not allow its number of nodes"),
+            Unplaceable::Constraint(why) => why.fmt(f),
             Unplaceable::TooLarge => f.write_str("it does not fit the idle nodes of its partition"),
         }
     }
@@ -41,7 +47,10 @@ impl fmt::Display for Unplaceable {
 /// The shapes of all requests of a workload.
 #[derive(Clone, Debug)]
 pub struct Shapes {
+    /// The machine. If nothing is known of the memory of any job, it does not count on it.
     cluster: Arc<Cluster>,
+    /// The machine as it was given.
+    given: Arc<Cluster>,
     /// By request.
     all: Vec<Result<NodeShape, Unplaceable>>,
     /// By request: what it asks for in its own words.
@@ -59,18 +68,22 @@ pub struct Shapes {
 impl Shapes {
     /// What these requests mean on a cluster.
     pub fn new(cluster: Arc<Cluster>, requests: &Requests) -> Shapes {
+        Shapes::of(cluster, requests.all().to_vec())
+    }
+
+    /// A job that does not say its memory has all of its nodes, as in Slurm. A log in which no job says it just does not have it.
+    fn of(given: Arc<Cluster>, asked: Vec<Request>) -> Shapes {
+        let has_default = |partition: &Partition| partition.default_memory() != MemoryAsked::PerNode(0);
+        let is_known = asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)
+            || given.partitions.iter().any(has_default);
+        let cluster = match is_known || given.ignores_memory {
+            true => Arc::clone(&given),
+            false => Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&given) }),
+        };
         let mut lists = NodeLists::default();
-        let all = requests.all().iter().map(|request| lists.shape(&cluster, request)).collect();
+        let all = asked.iter().map(|request| lists.shape(&cluster, request)).collect();
         let relations = lists.relations(cluster.nodes.len());
-        Shapes {
-            cluster,
-            all,
-            asked: requests.all().to_vec(),
-            lists,
-            relations,
-            is_pool: false,
-            users: BTreeMap::new(),
-        }
+        Shapes { cluster, given, all, asked, lists, relations, is_pool: false, users: BTreeMap::new() }
     }
 
     /// What nodes of a list another has.
@@ -92,9 +105,10 @@ impl Shapes {
             return;
         }
         let is_of_pool = |shape: &NodeShape, procs: u32| {
-            let is_plain = |place: &ShapePlace| place.is_plain && place.nodes.nodes.len() == self.cluster.nodes.len();
-            let NodeShape { cpus, nodes, gpus_per_node, gpus, places } = shape;
-            (*cpus, *nodes, *gpus_per_node, *gpus) == (procs, 0, 0, 0) && places.len() == 1 && is_plain(&places[0])
+            let NodeShape { cpus, gpus_per_node, gpus, places } = shape;
+            let has_all = |place: &ShapePlace| place.nodes.nodes.len() == self.cluster.nodes.len();
+            let is_plain = |place: &ShapePlace| place.is_plain && has_all(place) && shape.is_divisible(place);
+            (*cpus, *gpus_per_node, *gpus) == (procs, 0, 0) && places.len() == 1 && is_plain(&places[0])
         };
         self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
     }
@@ -126,8 +140,13 @@ impl Shapes {
 
     /// What one more request means, which has the next number.
     pub fn push(&mut self, request: &Request) {
-        self.all.push(self.lists.shape(&self.cluster, request));
         self.asked.push(request.clone());
+        if self.is_without_memory() && request.memory != MemoryAsked::Unsaid {
+            let users = std::mem::take(&mut self.users);
+            *self = Shapes { users, ..Shapes::of(Arc::clone(&self.given), std::mem::take(&mut self.asked)) };
+            return;
+        }
+        self.all.push(self.lists.shape(&self.cluster, request));
         self.relations = self.lists.relations(self.cluster.nodes.len());
         self.is_pool = false;
     }
@@ -163,10 +182,15 @@ impl Shapes {
         &self.asked[request.index().expect("every job on nodes has a request")]
     }
 
-    /// Whether it is known of any job how much memory it has.
-    pub fn has_memory(&self) -> bool {
-        self.asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)
-            || self.cluster.partitions.iter().any(|partition| partition.memory_per_cpu.is_some())
+    /// Whether memory does not count because nothing is known of the memory of any job.
+    pub fn is_without_memory(&self) -> bool {
+        self.cluster.ignores_memory && !self.given.ignores_memory
+    }
+
+    /// Whether a job has all memory of its nodes because it does not say how much it needs. Panics as [`Shapes::find`].
+    pub fn has_all_memory_unasked(&self, request: RequestId) -> bool {
+        self.asked(request).memory == MemoryAsked::Unsaid
+            && self.find(request).is_ok_and(|shape| shape.places.iter().any(|place| place.all_memory))
     }
 
     /// The shape of a job that can run. Panics if it cannot.
@@ -178,12 +202,13 @@ impl Shapes {
 /// The nodes of a partition that have the features of a constraint, each list once.
 #[derive(Clone, Debug, Default)]
 struct NodeLists {
-    known: BTreeMap<(usize, String), Arc<NodeList>>,
+    known: BTreeMap<(usize, String, usize), Arc<NodeList>>,
     kinds: HashMap<RoomKind, u32>,
 }
 
-/// The list of nodes, memory for each CPU and for each node, GPUs for each node, whether nodes are whole.
-type RoomKind = (u32, u64, u64, u32, bool);
+/// The list of nodes, memory for each CPU and for each node, whether all memory is taken, GPUs for each node, whether nodes are
+/// whole.
+type RoomKind = (u32, u64, u64, bool, u32, bool);
 
 impl NodeLists {
     fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
@@ -195,40 +220,40 @@ impl NodeLists {
                 request.partitions.iter().map(find).collect::<Result<Vec<_>, _>>()?
             }
         };
-        let nodes = nodes_asked(request);
+        let constraint = Constraint::parse(&request.constraint).map_err(Unplaceable::Constraint)?;
         let (gpus_per_node, gpus) = match request.gpus {
             GpusAsked::None => (0, 0),
             GpusAsked::PerNode(gpus) => (gpus, 0),
             GpusAsked::Total(gpus) => (0, gpus),
         };
-        let mut shape = NodeShape { cpus: request.cpus.max(1), nodes, gpus_per_node, gpus, places: Vec::new() };
-        let mut is_allowed = false;
+        let mut shape = NodeShape { cpus: request.cpus.max(1), gpus_per_node, gpus, places: Vec::new() };
         let idle = cluster.resources();
-        for at in partitions {
-            let partition = &cluster.partitions[at];
-            if !(partition.min_nodes.max(1)..=partition.max_nodes.unwrap_or(u32::MAX)).contains(&nodes.max(1)) {
-                continue;
+        let mut why = Unplaceable::PartitionDown;
+        for at in partitions.into_iter().filter(|&at| cluster.partitions[at].state != PartitionState::Down) {
+            if why == Unplaceable::PartitionDown {
+                why = Unplaceable::NodeLimits;
             }
-            is_allowed = true;
-            let list = self.list(cluster, at, &request.constraint);
-            let mut place = place(request, cluster, at, list);
-            let ShapePlace { memory_per_cpu, memory_per_node, whole, .. } = place;
-            let asks_for_more = memory_per_cpu > 0 || memory_per_node > 0 || gpus_per_node > 0 || whole;
-            place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
-            let next = self.kinds.len() as u32;
-            let kind = (place.nodes.number, memory_per_cpu, memory_per_node, gpus_per_node, whole);
-            place.kind = *self.kinds.entry(kind).or_insert(next);
-            shape.places.push(place);
-            let last = shape.places.len() - 1;
-            if !shape.fits(last, Placement::Pack, cluster, &idle) {
-                shape.places.pop();
+            let Some(counts) = node_counts(request, &cluster.partitions[at]) else { continue };
+            why = Unplaceable::TooLarge;
+            // All nodes of a job are of one kind, so each kind is a place of its own.
+            for kind in 0..constraint.kinds() {
+                let list = self.list(cluster, at, request, (&constraint, kind));
+                let mut place = place(request, cluster, at, list, counts);
+                let ShapePlace { memory_per_cpu, memory_per_node, all_memory, whole, .. } = place;
+                let has_memory = memory_per_cpu > 0 || memory_per_node > 0 || all_memory;
+                let asks_for_more = has_memory || gpus_per_node > 0 || whole || place.limits.is_some();
+                place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
+                let next = self.kinds.len() as u32;
+                let kind = (place.nodes.number, memory_per_cpu, memory_per_node, all_memory, gpus_per_node, whole);
+                place.kind = *self.kinds.entry(kind).or_insert(next);
+                shape.places.push(place);
+                let last = shape.places.len() - 1;
+                if !shape.fits(last, Placement::Pack, cluster, &idle) {
+                    shape.places.pop();
+                }
             }
         }
-        match shape.places.is_empty() {
-            false => Ok(shape),
-            true if is_allowed => Err(Unplaceable::TooLarge),
-            true => Err(Unplaceable::NodeLimits),
-        }
+        if shape.places.is_empty() { Err(why) } else { Ok(shape) }
     }
 
     /// By two lists: what nodes of the first the second has. Empty if that would take long.
@@ -242,37 +267,72 @@ impl NodeLists {
         lists.iter().flat_map(|a| lists.iter().map(|b| a.relation(b))).collect()
     }
 
-    fn list(&mut self, cluster: &Cluster, partition: usize, constraint: &str) -> Arc<NodeList> {
+    fn list(
+        &mut self,
+        cluster: &Cluster,
+        partition: usize,
+        request: &Request,
+        (constraint, kind): (&Constraint, usize),
+    ) -> Arc<NodeList> {
         let number = self.known.len();
         let make = || {
-            let wanted = Constraint::parse(constraint);
             let nodes = cluster.partitions[partition].nodes.iter().copied();
-            let nodes = nodes.filter(|&node| wanted.holds_for(&cluster.nodes[node as usize].features));
-            Arc::new(NodeList::new(number, nodes, cluster))
+            let is_usable = |&node: &u32| {
+                let node = &cluster.nodes[node as usize];
+                !node.is_down && constraint.holds_for(kind, &node.features)
+            };
+            Arc::new(NodeList::new(number, nodes.filter(is_usable), cluster))
         };
-        self.known.entry((partition, constraint.to_string())).or_insert_with(make).clone()
+        self.known.entry((partition, request.constraint.clone(), kind)).or_insert_with(make).clone()
     }
 }
 
-/// The number of nodes of a job. 0 if it leaves that open: accounting has 1 for every job that does not ask.
-fn nodes_asked(request: &Request) -> u32 {
-    match (request.min_nodes, request.max_nodes) {
-        (0 | 1, max) if max != 1 => match request.tasks_per_node {
-            0 => 0,
-            per_node => request.tasks.div_ceil(per_node),
+/// The fewest and the most nodes of a job in a partition, as [`ShapePlace`] has them. None if the partition does not allow it.
+///
+/// Accounting has 1 as the fewest for every job that does not say its nodes, so 1 leaves the number open.
+fn node_counts(request: &Request, partition: &Partition) -> Option<(u32, u32)> {
+    let most = |asked: u32| if asked == 0 { u32::MAX } else { asked };
+    let (least, most) = match (request.min_nodes, request.max_nodes) {
+        (0 | 1, 1) => (1, 1),
+        (0 | 1, max) => match request.tasks_per_node {
+            0 => (0, most(max)),
+            per_node => match request.tasks.div_ceil(per_node) {
+                0 => (0, most(max)),
+                nodes => (nodes, nodes),
+            },
         },
-        (min, _) => min.max(1),
-    }
+        (min, max) => (min, most(max)),
+    };
+    let most = most.min(partition.max_nodes.unwrap_or(u32::MAX));
+    // With at least one node the number stays open.
+    let least = if least == 0 && partition.min_nodes <= 1 { 0 } else { least.max(partition.min_nodes) };
+    (least.max(1) <= most).then_some((least, most))
 }
 
-fn place(request: &Request, cluster: &Cluster, at: usize, nodes: Arc<NodeList>) -> ShapePlace {
-    let partition = &cluster.partitions[at];
-    let (memory_per_cpu, memory_per_node) = match request.memory {
-        _ if cluster.ignores_memory => (0, 0),
-        MemoryAsked::Unsaid => (partition.memory_per_cpu.unwrap_or(0), 0),
-        MemoryAsked::PerCpu(memory) => (memory, 0),
-        MemoryAsked::PerNode(memory) => (0, memory),
+fn place(
+    request: &Request,
+    cluster: &Cluster,
+    at: usize,
+    nodes: Arc<NodeList>,
+    (least_nodes, most_nodes): (u32, u32),
+) -> ShapePlace {
+    let (memory_per_cpu, memory_per_node, all_memory) = match cluster.memory_of(request) {
+        _ if cluster.ignores_memory => (0, 0, false),
+        MemoryAsked::Unsaid | MemoryAsked::PerNode(0) => (0, 0, true),
+        MemoryAsked::PerCpu(memory) => (memory, 0, false),
+        MemoryAsked::PerNode(memory) => (0, memory, false),
     };
-    let whole = request.exclusive || partition.exclusive;
-    ShapePlace { partition: at as u32, nodes, kind: 0, memory_per_cpu, memory_per_node, whole, is_plain: false }
+    ShapePlace {
+        partition: at as u32,
+        nodes,
+        kind: 0,
+        memory_per_cpu,
+        memory_per_node,
+        all_memory,
+        least_nodes,
+        most_nodes,
+        limits: cluster.limits_of(at),
+        whole: request.exclusive || cluster.partitions[at].exclusive,
+        is_plain: false,
+    }
 }

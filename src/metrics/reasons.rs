@@ -11,7 +11,7 @@ use super::column::ListedColumn;
 use super::measure::Measure;
 use crate::engine::{Arrival, End, Observer, Preemption, Start};
 use crate::job::JobId;
-use crate::machine::{Cluster, Node, NodeShape, Nodes, Placement, Resources};
+use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resources};
 use crate::schedule::View;
 use crate::time::{HOUR, Time};
 use crate::trace::Workload;
@@ -225,8 +225,9 @@ impl KnownReasons {
 /// has anything of this resource.
 fn with_plenty(cluster: &Cluster, free: &[Resources], of: WaitReason, is_whole: bool) -> Vec<Resources> {
     const ANY: Resources = Resources { cpus: u32::MAX, memory: u64::MAX, gpus: u32::MAX };
-    let node = |(free, node): (&Resources, &Node)| {
-        let most = if is_whole { node.resources() } else { ANY };
+    // The limits of partitions are limits of CPUs.
+    let with = |(free, idle): (&Resources, Resources)| {
+        let most = if is_whole { idle } else { ANY };
         match of {
             WaitReason::Cpus => Resources { cpus: most.cpus, ..*free },
             WaitReason::Memory => Resources { memory: most.memory, ..*free },
@@ -234,5 +235,5 @@ fn with_plenty(cluster: &Cluster, free: &[Resources], of: WaitReason, is_whole: 
             WaitReason::Behind => *free,
         }
     };
-    free.iter().zip(&cluster.nodes).map(node).collect()
+    free.iter().zip(cluster.resources()).map(with).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::table::Table;
 use super::wrap::{Width, write_paragraph, write_wrapped};
 use crate::machine::associations::{Associations, LimitOwner};
-use crate::machine::{Cluster, Ignored, Node, Partition, joined_names, print_memory};
+use crate::machine::{Cluster, Ignored, Node, Partition, PartitionState, joined_names, print_memory};
 use crate::metrics::{Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::print_duration;
@@ -106,6 +106,12 @@ pub fn machine_rows(name: &str, cluster: &Cluster, ignored: &[Ignored]) -> Vec<M
     rows
 }
 
+/// What is down of the machine: `6 nodes, 384 CPUs`. None if nothing is.
+pub fn down_in_words(cluster: &Cluster) -> Option<String> {
+    let (nodes, cpus) = cluster.down();
+    (nodes > 0).then(|| format!("{}, {}", counted(nodes, "node"), counted(cpus, "CPU")))
+}
+
 /// How jobs use the nodes.
 fn allocation(cluster: &Cluster) -> &'static str {
     match (cluster.shares_cores, cluster.ignores_memory) {
@@ -118,7 +124,7 @@ fn allocation(cluster: &Cluster) -> &'static str {
 
 /// One node of several that are alike.
 fn of_node(node: &Node) -> String {
-    let Node { cpus, memory, gpus, features, weight, threads_per_core, .. } = node;
+    let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = node;
     let features = Some(format!("features={}", features.join(","))).filter(|_| !features.is_empty());
     let parts = [
         Some(format!("cpus={cpus}")),
@@ -126,6 +132,7 @@ fn of_node(node: &Node) -> String {
         (*gpus > 0).then(|| format!("gpus={gpus}")),
         (*weight != 1).then(|| format!("weight={weight}")),
         (*threads_per_core != 1).then(|| format!("threads_per_core={threads_per_core}")),
+        is_down.then(|| "down".to_string()),
         features,
     ];
     joined(parts)
@@ -144,6 +151,7 @@ fn rules(partition: &Partition, all: bool) -> String {
         word("default", partition.is_default && all),
         count("priority_tier", Some(partition.priority_tier).filter(|_| all)),
         count("priority_job_factor", Some(partition.priority_job_factor).filter(|_| all)),
+        pair("state", Some(partition.state.name().to_string()).filter(|_| partition.state != PartitionState::Up)),
         pair("max_time", partition.max_time.filter(|_| all).map(print_duration)),
         pair("default_time", partition.default_time.map(print_duration)),
         count("min_nodes", Some(partition.min_nodes).filter(|nodes| *nodes > 0)),
@@ -152,6 +160,7 @@ fn rules(partition: &Partition, all: bool) -> String {
         word("least_loaded_first", partition.least_loaded_first),
         count("max_cpus_per_node", partition.max_cpus_per_node),
         pair("memory_per_cpu", partition.memory_per_cpu.map(print_memory)),
+        pair("memory_per_node", partition.memory_per_node.map(print_memory)),
         pair("qos", Some(partition.qos.clone()).filter(|qos| !qos.is_empty())),
         pair("preempt_mode", partition.preempt_mode.map(|mode| mode.name().to_string())),
         pair("billing", Some(partition.billing.clone()).filter(|billing| !billing.is_empty())),
@@ -188,6 +197,9 @@ pub fn write_machine(
     let mut line = |name: &str, value: String| write_wrapped(out, &format!("{name:<11} "), &printable(&value), width);
     line("machine", name.to_string())?;
     line("nodes", grouped(nodes))?;
+    if let Some(down) = down_in_words(cluster) {
+        line("down", down)?;
+    }
     line("CPUs", grouped(cpus))?;
     line("memory", format!("{} MB", grouped(memory)))?;
     line("GPUs", grouped(gpus))?;
@@ -211,10 +223,12 @@ pub fn write_machine(
 
 fn write_nodes(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io::Result<()> {
     let mut table = Table::with_remarks(1);
-    table.headings(["nodes", "number", "CPUs", "memory", "GPUs", "weight", "threads per core", "features"]);
+    let has_down = cluster.down().0 > 0;
+    let headings = ["nodes", "number", "CPUs", "memory", "GPUs", "weight", "threads per core"];
+    table.headings(headings.into_iter().chain(has_down.then_some("state")).chain(["features"]));
     for kind in cluster.kinds() {
         let node = &cluster.nodes[kind[0]];
-        table.push(vec![
+        let mut row = vec![
             joined_names(kind.iter().map(|at| cluster.nodes[*at].name.as_str())),
             grouped(kind.len() as u64),
             grouped(node.cpus.into()),
@@ -222,8 +236,10 @@ fn write_nodes(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io::Resu
             grouped(node.gpus.into()),
             node.weight.to_string(),
             node.threads_per_core.to_string(),
-            node.features.join(","),
-        ]);
+        ];
+        row.extend(has_down.then(|| if node.is_down { "down" } else { "up" }.to_string()));
+        row.push(node.features.join(","));
+        table.push(row);
     }
     writeln!(out)?;
     table.write(out, width)

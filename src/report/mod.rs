@@ -33,7 +33,7 @@ pub use comparison::{FEEDBACK_NOTE, write_comparison};
 pub use data::{JsonRows, csv_cell, csv_line, json_line, write_csv, write_json, write_json_list};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
-pub use machine::{MACHINE_COLUMNS, MachineRow, ignored_in_words, machine_rows, write_machine};
+pub use machine::{MACHINE_COLUMNS, MachineRow, down_in_words, ignored_in_words, machine_rows, write_machine};
 pub use output::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use price::price_in_words;
 pub use reasons::{hours_in_words, reason_in_words, shown_reasons, write_reasons};

@@ -7,8 +7,10 @@ use rustc_hash::FxHashSet;
 use super::conditions::{LogConditions, drop_never_eligible};
 use super::error::TraceError;
 use super::log::Log;
+use super::on_cluster::LogSite;
 use super::record::{CANCELLED, Record};
 use super::shown_names::ShownNames;
+use super::wide::WideNumbers;
 use super::workload::{CleaningReport, Workload};
 use super::zone::Zone;
 use crate::job::{Job, Submission};
@@ -144,17 +146,25 @@ pub fn peak(records: &[Record], field: ProcsField) -> Option<u32> {
 /// # Errors
 /// If the size of the machine is unknown, no job remains, or a job is too wide and the rules are strict.
 pub fn clean(log: &Log, rules: &Cleaning) -> Result<Workload, TraceError> {
-    let mut cleaner = Cleaner::new(log, rules)?;
+    clean_at(log, rules, None)
+}
+
+/// As [`clean`]; a job without an estimate has the limit of its partition at this site, if there is one.
+///
+/// # Errors
+/// As [`clean`].
+pub fn clean_at(log: &Log, rules: &Cleaning, site: Option<LogSite<'_>>) -> Result<Workload, TraceError> {
+    let mut cleaner = Cleaner::new(log, rules, site)?;
     let jobs = log.records.iter().enumerate().filter_map(|(at, record)| cleaner.job(at, record)).collect();
     cleaner.workload(log, jobs)
 }
 
-/// As [`clean`], but reuses the memory of the records: the log has none afterwards. Ten million records take 720 MB.
+/// As [`clean_at`], but reuses the memory of the records: the log has none afterwards. Ten million records take 720 MB.
 ///
 /// # Errors
 /// As [`clean`].
-pub fn clean_out(log: &mut Log, rules: &Cleaning) -> Result<Workload, TraceError> {
-    let mut cleaner = Cleaner::new(log, rules)?;
+pub fn clean_out(log: &mut Log, rules: &Cleaning, site: Option<LogSite<'_>>) -> Result<Workload, TraceError> {
+    let mut cleaner = Cleaner::new(log, rules, site)?;
     // A vector is collected in place only if the elements of both vectors have the same size.
     const { assert!(size_of::<Job>() == size_of::<Record>()) };
     let records = std::mem::take(&mut log.records).into_iter();
@@ -165,6 +175,8 @@ pub fn clean_out(log: &mut Log, rules: &Cleaning) -> Result<Workload, TraceError
 /// Applies the rules to one record after the other.
 struct Cleaner<'a> {
     rules: &'a Cleaning,
+    site: Option<LogSite<'a>>,
+    wide: WideNumbers,
     requests: LogRequests,
     conditions: Arc<LogConditions>,
     /// The records of failed jobs, if jobs have conditions.
@@ -178,7 +190,7 @@ struct Cleaner<'a> {
 }
 
 impl<'a> Cleaner<'a> {
-    fn new(log: &Log, rules: &'a Cleaning) -> Result<Self, TraceError> {
+    fn new(log: &Log, rules: &'a Cleaning, site: Option<LogSite<'a>>) -> Result<Self, TraceError> {
         let mut report = CleaningReport { records: log.records.len() as u64, ..CleaningReport::default() };
         let procs = match rules.procs.or_else(|| log.header.procs()) {
             Some(procs) => procs,
@@ -196,7 +208,8 @@ impl<'a> Cleaner<'a> {
         let (requests, conditions) = (log.requests.clone(), Arc::clone(&log.conditions));
         let records = if conditions.is_empty() { &[] } else { &log.records[..] };
         let failed = records.iter().zip(0..).filter(|(record, _)| record.has_failed()).map(|(_, at)| at).collect();
-        Ok(Cleaner { rules, requests, conditions, failed, procs, report, last: Time::MIN, first_too_wide: None })
+        let (last, wide) = (Time::MIN, log.wide.clone());
+        Ok(Cleaner { rules, site, wide, requests, conditions, failed, procs, report, last, first_too_wide: None })
     }
 
     /// The job of the record at index `at`. None if the record is dropped.
@@ -224,8 +237,25 @@ impl<'a> Cleaner<'a> {
             return None;
         }
         let mut runtime = record.runtime.max(1);
+        let mut submission = Submission {
+            submit: record.submit,
+            estimate: record.estimate,
+            procs: needs,
+            user: record.user,
+            group: record.group,
+            executable: record.executable,
+            queue: record.queue,
+            partition: record.partition,
+        };
+        if record.estimate <= 0
+            && let Some(site) = &self.site
+            && let Some(limit) = site.time_of_unlimited(self.requests.get(at), &submission, &self.wide)
+        {
+            report.by_partition += 1;
+            submission.estimate = limit;
+        }
         let estimate = match rules.missing_estimate {
-            _ if record.estimate > 0 => record.estimate,
+            _ if submission.estimate > 0 => submission.estimate,
             MissingEstimate::Drop => {
                 report.without_estimate += 1;
                 return None;
@@ -246,16 +276,7 @@ impl<'a> Cleaner<'a> {
         }
         report.out_of_order += u64::from(std::mem::replace(&mut self.last, record.submit) > record.submit);
         Some(Job {
-            submission: Submission {
-                submit: record.submit,
-                estimate,
-                procs: needs,
-                user: record.user,
-                group: record.group,
-                executable: record.executable,
-                queue: record.queue,
-                partition: record.partition,
-            },
+            submission: Submission { estimate, ..submission },
             runtime,
             recorded_wait: (record.wait >= 0).then_some(record.wait).into(),
             record: at as u32,
@@ -361,7 +382,7 @@ mod tests {
         let mut log = log(records);
         let workload = clean(&log, &rules).unwrap();
         // Cleaning in place gives the same result.
-        let in_place = clean_out(&mut log, &rules).unwrap();
+        let in_place = clean_out(&mut log, &rules, None).unwrap();
         assert_eq!((&in_place.jobs, in_place.cleaning, log.records.len()), (&workload.jobs, workload.cleaning, 0));
         workload
     }

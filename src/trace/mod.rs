@@ -35,7 +35,7 @@ mod workload;
 mod write;
 mod zone;
 
-pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_out, peak};
+pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_at, clean_out, peak};
 pub use conditions::{
     CONDITION_FIELDS, ConditionSurvey, ConditionTexts, Conditions, Dependency, DependencyKind, GatedJob, Hold,
     LimitedArray, Links, LogConditions, NeverEligible, recorded_eligibility,
@@ -51,7 +51,7 @@ pub use join::CONVERTED;
 pub use known_run::RunFacts;
 pub use labels::labels;
 pub use log::{Log, LogText, ReadOptions, Skipped};
-pub use on_cluster::{PartitionMap, put_on_cluster};
+pub use on_cluster::{LogSite, PartitionMap, put_on_cluster};
 pub use queue::{PresentJob, PresentQueue, PresentStage, QueueReading, read_queue};
 pub use read::{read, read_joined};
 pub use record::{Fields, Record, field_texts};

@@ -9,7 +9,7 @@ use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
-use crate::machine::{Shapes, Unplaceable};
+use crate::machine::{BadConstraint, Shapes, Unplaceable};
 use crate::request::Requests;
 use crate::text::counted;
 use crate::time::{Seconds, Time};
@@ -109,7 +109,11 @@ pub struct CleaningReport {
     pub without_estimate: u64,
     /// Dropped: no recorded wait. 0 unless the rules require waits, as `replay` does.
     pub without_wait: u64,
-    /// Jobs without an estimate that were assigned one.
+    /// Jobs without an estimate that have the limit of their partition on the machine.
+    pub by_partition: u64,
+    /// Jobs whose estimate was cut at the longest time of their partitions.
+    pub cut_at_partition: u64,
+    /// Jobs without an estimate that were assigned another one.
     pub filled: u64,
     /// The estimate assigned to them, in seconds; 0 if each got its own runtime.
     pub filled_with: Seconds,
@@ -154,8 +158,14 @@ impl CleaningReport {
 pub struct Unplaced {
     /// They name no partition, and the cluster has no default.
     pub without_partition: u64,
+    /// Their partitions do not take jobs.
+    pub partition_down: u64,
     /// Their partitions do not allow their number of nodes.
     pub node_limits: u64,
+    /// Their constraints have counts of nodes.
+    pub constraint_counts: u64,
+    /// Their constraints are none of Slurm's.
+    pub constraint_form: u64,
     /// They do not fit the idle nodes of their partitions.
     pub too_large: u64,
     /// The number of the first of them in the log.
@@ -165,7 +175,8 @@ pub struct Unplaced {
 impl Unplaced {
     /// All of them.
     pub fn count(&self) -> u64 {
-        self.without_partition + self.node_limits + self.too_large
+        let by_partition = self.without_partition + self.partition_down + self.node_limits;
+        by_partition + self.constraint_counts + self.constraint_form + self.too_large
     }
 
     pub(super) fn add(&mut self, job: i64, why: &Unplaceable) {
@@ -174,7 +185,10 @@ impl Unplaced {
         }
         *match why {
             Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
+            Unplaceable::PartitionDown => &mut self.partition_down,
             Unplaceable::NodeLimits => &mut self.node_limits,
+            Unplaceable::Constraint(BadConstraint::Counts) => &mut self.constraint_counts,
+            Unplaceable::Constraint(BadConstraint::Form) => &mut self.constraint_form,
             Unplaceable::TooLarge => &mut self.too_large,
         } += 1;
     }
@@ -183,7 +197,10 @@ impl Unplaced {
     pub fn in_words(&self) -> String {
         let causes = [
             (self.without_partition, Unplaceable::NoDefault),
+            (self.partition_down, Unplaceable::PartitionDown),
             (self.node_limits, Unplaceable::NodeLimits),
+            (self.constraint_counts, Unplaceable::Constraint(BadConstraint::Counts)),
+            (self.constraint_form, Unplaceable::Constraint(BadConstraint::Form)),
             (self.too_large, Unplaceable::TooLarge),
         ];
         let some = causes.iter().filter(|(count, _)| *count > 0);

@@ -208,7 +208,7 @@ fn nodes_are_told_and_can_be_named() {
         )
     };
     let expected = [
-        r#"{"hello":"shadowtime","protocol":1,"role":"scheduler","trace":"log","procs":4,"machine":{"nodes":[{"cpus":2,"gpus":1,"memory":"1000M","name":"n[1-2]"}],"partitions":[{"default":true,"name":"all","nodes":"ALL"}]},"first_submit":0,"unix_start":null,"inflate":1.0,"keys":{}}"#.to_string(),
+        r#"{"hello":"shadowtime","protocol":1,"role":"scheduler","trace":"log","procs":4,"machine":{"ignores_memory":true,"nodes":[{"cpus":2,"gpus":1,"memory":"1000M","name":"n[1-2]"}],"partitions":[{"default":true,"name":"all","nodes":"ALL"}]},"first_submit":0,"unix_start":null,"inflate":1.0,"keys":{}}"#.to_string(),
         format!(r#"{{"pass":0,"nodes":{{"n1":[2,1000,1],"n2":[2,1000,1]}},"arrived":[{}]}}"#, job(1, 0, 2)),
         format!(
             r#"{{"pass":1,"nodes":{{"n2":[0,1000,1]}},"arrived":[{},{}],"started":[{{"id":"1","nodes":{{"n2":[2,0,0]}}}}]}}"#,

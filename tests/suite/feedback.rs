@@ -104,6 +104,7 @@ fn on_nodes(workload: &Workload) -> Workload {
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,
+        is_down: false,
     };
     let partition = Partition {
         name: "all".into(),

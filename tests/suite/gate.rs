@@ -69,6 +69,7 @@ fn on_nodes(workload: &Workload) -> Workload {
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,
+        is_down: false,
     };
     let nodes = vec![node(1, workload.procs / 2), node(2, workload.procs - workload.procs / 2)];
     let partition = Partition {

@@ -35,7 +35,7 @@ SelectTypeParameters=CR_Core_Memory
 NodeName=n[1-3] CPUs=12 RealMemory=48000 Feature=ib NodeAddr=10.0.0.[1-3]
 NodeName=g1 CPUs=8 RealMemory=16000 Gres=gpu:2 CoreSpecCount=1
 PartitionName=batch Nodes=n[1-3] Default=YES MaxTime=3-0 DefMemPerCPU=2800
-PartitionName=all Nodes=ALL PriorityTier=2 MaxNodes=2
+PartitionName=all Nodes=ALL PriorityTier=2 MaxNodes=2 AllowQos=hi
 ";
 
 #[test]
@@ -52,18 +52,18 @@ fn a_configuration_is_shown() {
     let expected = format!(
         "machine     {conf}
 nodes       4
-CPUs        44
+CPUs        43
 memory      160,000 MB
 GPUs        2
 allocation  jobs get whole cores and memory
 
 nodes   number  CPUs  memory  GPUs  weight  threads per core  features
-g1           1     8  16000M     2       1                 1
+g1           1     7  16000M     2       1                 1
 n[1-3]       3    12  48000M     0       1                 1  ib
 
 partition  nodes  CPUs  GPUs  tier  job factor  max time  default
 batch          3    36     0     1           1        3d  yes
-all            4    44     2     2           1         -
+all            4    43     2     2           1         -
 
 partition  rules
 batch      memory_per_cpu=2800M
@@ -79,7 +79,7 @@ a        root         3      1
 user  account  shares  limits
 u     a             1
 
-Not simulated, though it may change which jobs start: NodeName CoreSpecCount (line 4)
+Not simulated, though it may change which jobs start: PartitionName AllowQos (line 6)
 
 Not used for the machine: ClusterName (line 1), NodeName NodeAddr (line 3), "
     );
@@ -90,14 +90,14 @@ Not used for the machine: ClusterName (line 1), NodeName NodeAddr (line 3), "
     let csv = sim_ok(&["machine", &conf, "--format", "csv"]);
     let expected = format!(
         "kind,name,line,nodes,cpus,memory_mb,gpus,details
-machine,{conf},,4,44,160000,2,jobs get whole cores and memory
-nodes,g1,,1,8,16000,2,cpus=8 memory=16000M gpus=2
+machine,{conf},,4,43,160000,2,jobs get whole cores and memory
+nodes,g1,,1,7,16000,2,cpus=7 memory=16000M gpus=2
 nodes,n[1-3],,3,36,144000,0,cpus=12 memory=48000M features=ib
 partition,batch,,3,36,144000,0,default priority_tier=1 priority_job_factor=1 max_time=3d memory_per_cpu=2800M
-partition,all,,4,44,160000,2,priority_tier=2 priority_job_factor=1 max_nodes=2
+partition,all,,4,43,160000,2,priority_tier=2 priority_job_factor=1 max_nodes=2
 ignored,ClusterName,line 1,,,,,
 ignored,NodeName NodeAddr,line 3,,,,,
-ignored,NodeName CoreSpecCount,line 4,,,,,may change starts
+ignored,PartitionName AllowQos,line 6,,,,,may change starts
 "
     );
     assert_eq!(csv, expected);

@@ -56,6 +56,7 @@ mod pictures;
 mod plain;
 mod plain_fair;
 mod plain_feedback;
+mod plain_nodes;
 mod plain_slurm;
 mod preemption;
 mod production;
@@ -71,6 +72,8 @@ mod scheduler_keys;
 mod schedules;
 mod search;
 mod site_events;
+mod site_rules;
+mod site_states;
 mod sites;
 #[cfg(unix)]
 mod size_mean;

@@ -14,7 +14,7 @@ use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMete
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
-use crate::nodes::{Draft, clusters, drafts, request_of};
+use crate::plain_nodes::{Draft, clusters, drafts, request_of};
 use crate::random::check;
 use crate::support::{Folder, job_of, sim, sim_ok, workload};
 
@@ -59,8 +59,8 @@ fn cells(csv: &str) -> BTreeMap<&str, &str> {
 const WAITS_FOR_MEMORY: &str = "0,0,100,1,100,6G,0,batch,physics,normal,u1,\n1,0,100,1,100,6G,0,batch,physics,normal,u2,\n\
     2,0,50,1,50,4G,0,batch,biology,high,u1,\n3,0,20,2,20,1G,0,batch,biology,normal,u2,\n4,0,10,1,10,,1,gpu,,normal,u3,\n";
 
-/// CPUs: 100 + 100 + 50 + 2 x 20 + 10 = 300 of 12 x 150. Memory: 6,144 x 200 + 4,096 x 50 + 1,024 x 20 = 1,454,080 of
-/// 24,576 x 150. GPUs: 10 of 150.
+/// CPUs: 100 + 100 + 50 + 2 x 20 + 10 = 300 of 12 x 150. Memory: 6,144 x 200 + 4,096 x 50 + 1,024 x 20, and all
+/// 8,192 of a node x 10, as job 5 does not say it: 1,536,000 of 24,576 x 150. GPUs: 10 of 150.
 #[test]
 fn utilization_by_hand() {
     let folder = folder_of(WAITS_FOR_MEMORY);
@@ -68,12 +68,12 @@ fn utilization_by_hand() {
     let row = cells(&csv);
     assert_eq!(row["utilization"], "0.166667");
     assert_eq!(row["utilization_cpus"], "0.166667");
-    assert_eq!((row["utilization_memory"], row["utilization_gpus"]), ("0.394444", "0.066667"));
+    assert_eq!((row["utilization_memory"], row["utilization_gpus"]), ("0.416667", "0.066667"));
     // 98 s of job 3.
     assert_eq!((row["wait_hours_memory"], row["wait_hours_cpus"]), ("0.027222", "0.000000"));
     assert!(csv.lines().next().unwrap().ends_with("wait_hours_behind,options"), "{csv}");
     let table = run(&folder, "easy", &["--format", "table"]);
-    for line in ["CPUs given to jobs 16.7%", "memory given to jobs 39.4%", "GPUs given to jobs 6.7%"] {
+    for line in ["CPUs given to jobs 16.7%", "memory given to jobs 41.7%", "GPUs given to jobs 6.7%"] {
         let is_line = |found: &str| found.split_whitespace().collect::<Vec<_>>().join(" ") == line;
         assert!(table.lines().any(is_line), "{line}: {table}");
     }
@@ -96,7 +96,7 @@ fn every_row_has_the_same_columns() {
     let csv = run(&folder, "easy,replay", &["--format", "csv"]);
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let at = lines[0].iter().position(|name| *name == "utilization_memory").unwrap();
-    assert_eq!((lines[1][at], lines[2][at]), ("0.394444", ""), "{csv}");
+    assert_eq!((lines[1][at], lines[2][at]), ("0.416667", ""), "{csv}");
     // The options, the last column, have commas.
     assert_eq!(lines[2].iter().position(|cell| cell.starts_with('"')), Some(lines[0].len() - 1), "{csv}");
     let grid = ["sweep", "--trace", &folder.text("jobs.csv"), "--log-format", FORMAT, "--scheduler", "easy,replay"];
@@ -351,7 +351,7 @@ fn a_report_shows_nodes_reasons_and_partitions() {
         "memory given to jobs",
         "Nodes and partitions",
         "job 3 of user 1: 1 CPU, 4G of memory on n1, waited 1m 38s",
-        "job 5 of user 3: 1 CPU, 1 GPU on g1",
+        "job 5 of user 3: 1 CPU, 8G of memory, 1 GPU on g1",
     ] {
         assert!(page.contains(text), "{text}");
     }
@@ -360,7 +360,7 @@ fn a_report_shows_nodes_reasons_and_partitions() {
     // Job 3 starts on the first node when job 1 leaves.
     assert_eq!(row(3)[..9].join(","), "3,1,1,2,100,150,98,0,100");
     assert_eq!(row(3)[9..].join(","), "n1,1,4096,0");
-    assert_eq!(row(5)[9..].join(","), "g1,1,0,1");
+    assert_eq!(row(5)[9..].join(","), "g1,1,8192,1");
     let reasons = folder.read("svg/why-jobs-wait.csv");
     assert!(reasons.contains("for want of memory,easy/estimate,1,98\n"), "{reasons}");
     let partitions = folder.read("svg/mean-wait-by-partition.csv");

@@ -37,6 +37,7 @@ fn cluster(nodes: u32, partitions: &[(&str, u32, Option<PreemptMode>)]) -> Arc<C
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,
+        is_down: false,
     };
     let partition = |&(name, priority_tier, preempt_mode): &(&str, u32, _)| Partition {
         name: name.to_string(),

@@ -135,7 +135,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         .map(|(name, what)| {
             let amount = |at: usize| what[at].as_u64().unwrap();
             let what = Resources { cpus: amount(0) as u32, memory: amount(1), gpus: amount(2) as u32 };
-            NodeShare { node: node(name), what }
+            NodeShare::new(node(name), what)
         })
         .collect();
     grant.sort_by_key(|share| share.node);
@@ -226,7 +226,7 @@ impl Replayed<'_> {
             ("sub", Some(job)) => {
                 self.waiting.insert(id);
                 // The test at submission sets the weights of nodes too.
-                for node in candidates(site, &job.job, job.job.partitions[0], false).iter() {
+                for node in candidates(site, &job.job, job.job.partitions[0], 0, false).iter() {
                     let gpus = job.job.gpus_per_node.max(job.job.gpus);
                     let own = site.cluster.nodes[node as usize].gpus.min(gpus);
                     self.state.weights[node as usize] = plain_weight(site, node) - own;

@@ -91,7 +91,7 @@ impl OneCpuRecord {
                 ("sm" | "sb", Some(id)) => {
                     waiting.remove(&id);
                     let what = Resources { cpus: 1, memory: 0, gpus: 0 };
-                    let grant = nodes_of(event).into_iter().map(|node| NodeShare { node, what }).collect();
+                    let grant = nodes_of(event).into_iter().map(|node| NodeShare::new(node, what)).collect();
                     let start = time.floor() as i64;
                     let end = start + self.jobs[&id].limit;
                     let running = RunningJob { start, end, id: (id, 0), partition: 0, grant, is_whole: false };

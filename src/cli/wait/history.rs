@@ -37,15 +37,20 @@ impl History {
     }
 
     /// The number of what a job asks for that is not in the log, or why it can never run.
-    pub fn request(&mut self, job: &Submission, request: Option<Request>) -> Result<RequestId, Unplaceable> {
-        self.workload.add_request(job, request, &self.partition_map)
+    pub fn request(
+        &mut self,
+        job: &Submission,
+        request: Option<Request>,
+        is_new: bool,
+    ) -> Result<RequestId, Unplaceable> {
+        self.workload.add_request(job, request, &self.partition_map, is_new)
     }
 
     /// The same for the job of `--ask`.
     pub fn asked_request(&mut self, args: &WaitArgs, job: &Submission) -> Result<RequestId, UsageError> {
         let is_on_nodes = self.workload.shapes.is_some();
         let request = args.ask.as_ref().map(|question| question.request(is_on_nodes)).transpose()?.flatten();
-        self.request(job, request).map_err(|why| UsageError(format!("--ask: {why}")))
+        self.request(job, request, true).map_err(|why| UsageError(format!("--ask: {why}")))
     }
 }
 

@@ -126,7 +126,7 @@ pub fn answer_queue(
     let clock = QueueClock::of(args, &history, queue)?;
     let longest = history.workload.jobs.iter().map(|job| job.submission.estimate).max().unwrap_or(1);
     for QueuedJob { job, submission, request } in &mut jobs {
-        *request = history.request(submission, job.request.as_deref().cloned());
+        *request = history.request(submission, job.request.as_deref().cloned(), false);
         let estimate = if submission.estimate > 0 { submission.estimate } else { longest };
         *submission = Submission { submit: clock.log_time(submission.submit), estimate, ..*submission };
     }

@@ -16,7 +16,7 @@ pub use nodes::{MOST_OF_NODE, processors};
 pub use unused::Ignored;
 
 use self::beside::{GpuFile, lines_beside, tree};
-use self::nodes::{GpuCount, NodeLine, node_lines};
+use self::nodes::{GpuCount, NodeLine, is_down, node_lines};
 use self::partitions::{PartitionDefaults, partitions};
 use super::build::{Builder, NodeNames};
 use super::cluster::{Cluster, Node};
@@ -24,17 +24,8 @@ use super::units::{MEMORY_FORM, is_unlimited, parse_memory};
 use crate::text::shortened;
 
 /// Parameters of the machine that are not simulated though they change which jobs start at a site.
-const MATTERING: [&str; 9] = [
-    "DownNodes",
-    "DefMemPerNode",
-    "DefMemPerGPU",
-    "DefCpuPerGPU",
-    "MaxMemPerCPU",
-    "MaxMemPerNode",
-    "MaxNodeCount",
-    "TopologyParam",
-    "Licenses",
-];
+const MATTERING: [&str; 7] =
+    ["DefMemPerGPU", "DefCpuPerGPU", "MaxMemPerCPU", "MaxMemPerNode", "MaxNodeCount", "TopologyParam", "Licenses"];
 
 /// Reads the text of a slurm.conf. Included files, topology.conf and gres.conf are in `folder`. Also returns what has no effect on
 /// the machine, in the order of the file.
@@ -51,12 +42,14 @@ pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignor
         return Err(FileLine::of_line(1).wrong(why));
     }
     let gpu_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
-    let nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;
+    let mut nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;
+    set_down(&lines, &mut nodes)?;
     let mut names = NodeNames::new(&nodes);
     for line in node_lines.iter().filter(|line| line.is_future) {
         names.add_absent(&line.names).map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
     }
     let select = Select::of(&lines);
+    note_select(&lines, &nodes, &mut ignored);
     let partitions = partitions(&lines, &mut names, &select.partitions(&lines)?, &mut ignored)?;
     let switches = match last(&lines, "TopologyPlugin").filter(|line| line.value.eq_ignore_ascii_case("topology/tree"))
     {
@@ -102,6 +95,36 @@ fn nodes_of(lines: &[NodeLine], gpus: &GpuFile, ignored: &mut Vec<Ignored>) -> R
     builder.finish()
 }
 
+/// Marks the nodes of DownNodes lines.
+fn set_down(lines: &[ConfLine], nodes: &mut [Node]) -> Result<(), ConfError> {
+    for line in lines.iter().filter(|line| line.is("DownNodes")) {
+        // As in Slurm, without a state they are down.
+        if !is_down(line.pair("State").unwrap_or("DOWN")) {
+            continue;
+        }
+        let places = NodeNames::new(nodes).known_places(&line.value);
+        let (places, _) = places.map_err(|why| line.place.wrong(format!("DownNodes: {why}")))?;
+        places.iter().for_each(|at| nodes[*at as usize].is_down = true);
+    }
+    Ok(())
+}
+
+/// Notes what SelectTypeParameters say that is not simulated.
+fn note_select(lines: &[ConfLine], nodes: &[Node], ignored: &mut Vec<Ignored>) {
+    let has_threads = nodes.iter().any(|node| node.threads_per_core > 1);
+    let Some(line) = last(lines, "SelectTypeParameters") else { return };
+    for item in line.value.split(',').map(str::trim) {
+        let is = |names: &[&str]| names.iter().any(|name| item.eq_ignore_ascii_case(name));
+        let matters = match item {
+            _ if is(&["CR_CPU", "CR_CPU_Memory", "CR_Core", "CR_Core_Memory", "CR_LLN"]) => continue,
+            _ if is(&["CR_ONE_TASK_PER_CORE"]) => has_threads,
+            _ => is(&["CR_Socket", "CR_Socket_Memory", "CR_Memory", "CR_Pack_Nodes"]),
+        };
+        let name = format!("SelectTypeParameters={}", shortened(item));
+        ignored.push(Ignored { place: line.place.clone(), name, matters });
+    }
+}
+
 /// What SelectType and SelectTypeParameters say.
 struct Select {
     /// Jobs get whole nodes (select/linear).
@@ -126,14 +149,16 @@ impl Select {
     }
 
     fn partitions(&self, lines: &[ConfLine]) -> Result<PartitionDefaults, ConfError> {
-        let memory = |line: &ConfLine| {
-            let wrong = || line.place.wrong(format!("DefMemPerCPU={}: {MEMORY_FORM}", shortened(&line.value)));
-            parse_memory(&line.value).ok_or_else(wrong)
+        let memory = |key: &str| {
+            let size = |line: &ConfLine| {
+                let wrong = || line.place.wrong(format!("{key}={}: {MEMORY_FORM}", shortened(&line.value)));
+                parse_memory(&line.value).ok_or_else(wrong)
+            };
+            let size = last(lines, key).filter(|line| !is_unlimited(&line.value)).map(size).transpose()?;
+            Ok(size.filter(|size| *size > 0))
         };
-        let memory_per_cpu =
-            last(lines, "DefMemPerCPU").filter(|line| !is_unlimited(&line.value)).map(memory).transpose()?;
         Ok(PartitionDefaults {
-            memory_per_cpu: memory_per_cpu.filter(|memory| *memory > 0),
+            memory: [memory("DefMemPerCPU")?, memory("DefMemPerNode")?],
             exclusive: self.whole_nodes,
             least_loaded_first: self.least_loaded_first,
         })
@@ -147,6 +172,8 @@ fn note_parameters(lines: &[ConfLine], ignored: &mut Vec<Ignored>) {
         "PartitionName",
         "NodeSet",
         "DefMemPerCPU",
+        "DefMemPerNode",
+        "DownNodes",
         "SelectType",
         "SelectTypeParameters",
         "TopologyPlugin",

@@ -21,13 +21,15 @@ pub(super) const KEYS: LineKeys = LineKeys {
         "ThreadsPerCore",
         "RealMemory",
         "MemSpecLimit",
+        "CoreSpecCount",
+        "CPUSpecList",
         "Gres",
         "Feature",
         "Features",
         "Weight",
         "State",
     ],
-    mattering: &["CoreSpecCount", "CPUSpecList", "TmpDisk", "TRESWeights", "RestrictedCoresPerGPU", "Topology"],
+    mattering: &["TmpDisk", "TRESWeights", "RestrictedCoresPerGPU", "Topology"],
     others: &["NodeAddr", "NodeHostname", "BcastAddr", "Port", "Reason", "CpuBind", "Parameters"],
 };
 
@@ -73,8 +75,10 @@ pub(super) fn node_lines(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Resu
         }
         let names = HostList::parse(&line.value)
             .ok_or_else(|| wrong(format!("'{}' is no list such as n[1-9]", shortened(&line.value))))?;
-        let (node, gpus) = node_of(&pairs).map_err(wrong)?;
-        let is_future = last_value(&pairs, "State").is_some_and(|state| state.eq_ignore_ascii_case("FUTURE"));
+        let (mut node, gpus) = node_of(&pairs).map_err(wrong)?;
+        let state = last_value(&pairs, "State").unwrap_or_default();
+        node.is_down = is_down(state);
+        let is_future = state.eq_ignore_ascii_case("FUTURE");
         nodes.push(NodeLine { place: line.place.clone(), names, node, gpus, is_future });
     }
     Ok(nodes)
@@ -96,9 +100,15 @@ pub fn processors(lines: &[ConfLine]) -> Result<Option<u32>, ConfError> {
     Ok(all)
 }
 
+/// Whether nodes of this State run no jobs.
+pub(super) fn is_down(state: &str) -> bool {
+    ["DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING"].iter().any(|down| state.eq_ignore_ascii_case(down))
+}
+
 /// Notes values without effect of keys that are used.
 fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
     if let Some(state) = line.pair("State")
+        && !is_down(state)
         && !["UNKNOWN", "IDLE", "FUTURE", ""].iter().any(|known| state.eq_ignore_ascii_case(known))
     {
         ignored.push(Ignored::of_machine(&line.place, format!("NodeName State={}", shortened(state))));
@@ -120,7 +130,10 @@ fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
 }
 
 fn node_of(pairs: &[(String, String)]) -> Result<(Node, GpuCount), String> {
-    let (cpus, threads_per_core) = processors_of_one(pairs)?;
+    let (all_cpus, threads_per_core) = processors_of_one(pairs)?;
+    let kept = kept_cores(pairs, threads_per_core)?;
+    let kept = kept.checked_mul(threads_per_core).filter(|kept| *kept < all_cpus);
+    let cpus = all_cpus - kept.ok_or("CoreSpecCount or CPUSpecList: no CPU is left for jobs")?;
     let memory = |name: &str, default| match last_value(pairs, name) {
         None => Ok(default),
         Some(text) => parse_memory(text).ok_or_else(|| format!("{name}={}: {MEMORY_FORM}", shortened(text))),
@@ -135,8 +148,26 @@ fn node_of(pairs: &[(String, String)]) -> Result<(Node, GpuCount), String> {
     let features = pairs.iter().rfind(|(key, _)| is_features(key)).map_or("", |(_, value)| value);
     let features = features.split(',').filter(|feature| !feature.is_empty()).map(str::to_string).collect();
     let memory = if kept < all { all - kept } else { all };
-    let node = Node { name: String::new(), cpus, memory, gpus: 0, features, weight, threads_per_core };
+    let node = Node { cpus, memory, features, weight, threads_per_core, ..Node::default() };
     Ok((node, gpus_of(last_value(pairs, "Gres").unwrap_or_default())?))
+}
+
+/// The cores that the system keeps for itself: CoreSpecCount, or those of the CPUs of CPUSpecList.
+fn kept_cores(pairs: &[(String, String)], threads: u32) -> Result<u32, String> {
+    let number = |key: &str, text: &str| {
+        let wrong = || format!("{key}={}: not a whole number", shortened(text));
+        text.trim().parse::<u32>().ok().filter(|number| *number <= MOST_OF_NODE).ok_or_else(wrong)
+    };
+    if let Some(text) = last_value(pairs, "CoreSpecCount") {
+        return number("CoreSpecCount", text);
+    }
+    let mut cpus = 0;
+    for item in last_value(pairs, "CPUSpecList").into_iter().flat_map(|list| list.split(',')) {
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let (first, last) = (number("CPUSpecList", first)?, number("CPUSpecList", last)?);
+        cpus += (last + 1).saturating_sub(first);
+    }
+    Ok(cpus.div_ceil(threads))
 }
 
 /// The CPUs of one node, and those of each of its cores: as given, or the product of its parts. As in Slurm, Boards, or a number

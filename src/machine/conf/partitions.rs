@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::billing::Billing;
 use super::super::build::NodeNames;
-use super::super::cluster::{Partition, PreemptMode};
+use super::super::cluster::{Partition, PartitionState, PreemptMode};
 use super::super::file_line::ConfError;
 use super::super::hostlist::HostList;
 use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
@@ -28,6 +28,7 @@ const KEYS: LineKeys = LineKeys {
         "LLN",
         "MaxCPUsPerNode",
         "DefMemPerCPU",
+        "DefMemPerNode",
         "QOS",
         "Priority",
         "PriorityTier",
@@ -44,7 +45,6 @@ const KEYS: LineKeys = LineKeys {
         "Alternate",
         "DefCpuPerGPU",
         "DefMemPerGPU",
-        "DefMemPerNode",
         "DenyAccounts",
         "DenyQOS",
         "ExclusiveTopo",
@@ -73,7 +73,8 @@ const KEYS: LineKeys = LineKeys {
 
 /// What holds for partitions that do not say otherwise.
 pub(super) struct PartitionDefaults {
-    pub memory_per_cpu: Option<u64>,
+    /// What a job has that does not say its memory: for each CPU, and on each node.
+    pub memory: [Option<u64>; 2],
     /// Slurm's select/linear gives whole nodes.
     pub exclusive: bool,
     pub least_loaded_first: bool,
@@ -123,7 +124,7 @@ pub(super) fn partitions(
 
 /// Notes values without effect of keys that are used.
 fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
-    for (key, simulated) in [("State", &["UP"][..]), ("OverSubscribe", &OVERSUBSCRIBE), ("Shared", &OVERSUBSCRIBE)] {
+    for (key, simulated) in [("OverSubscribe", &OVERSUBSCRIBE), ("Shared", &OVERSUBSCRIBE)] {
         if let Some(value) = line.pair(key)
             && !simulated.iter().any(|known| value.eq_ignore_ascii_case(known))
         {
@@ -174,13 +175,18 @@ impl PartitionValues<'_> {
 }
 
 fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefaults) -> Result<Partition, String> {
-    let memory =
-        |text: &str| parse_memory(text).ok_or_else(|| format!("DefMemPerCPU={}: {MEMORY_FORM}", shortened(text)));
-    let memory_per_cpu = match values.last("DefMemPerCPU").filter(|text| !is_unlimited(text)) {
-        // 0 is all memory of the nodes.
-        Some(text) => Some(memory(text)?).filter(|memory| *memory > 0),
-        None => everywhere.memory_per_cpu,
+    let memory = |key: &str| {
+        let wrong = |text: &str| format!("{key}={}: {MEMORY_FORM}", shortened(text));
+        let size = |text: &str| parse_memory(text).ok_or_else(|| wrong(text));
+        values.last(key).filter(|text| !is_unlimited(text)).map(size).transpose()
     };
+    let own = [memory("DefMemPerCPU")?, memory("DefMemPerNode")?];
+    // 0 is all memory of the nodes.
+    let own = if own == [None, None] { everywhere.memory } else { own.map(|size| size.filter(|size| *size > 0)) };
+    let [memory_per_cpu, memory_per_node] = own;
+    let state = values.last("State").unwrap_or("UP");
+    let state = PartitionState::of(state)
+        .ok_or_else(|| format!("State={}: neither UP nor DOWN nor DRAIN nor INACTIVE", shortened(state)))?;
     // As in Slurm, Priority counts if both forms are there.
     let (priority, shared) = (values.number("Priority")?, values.last("OverSubscribe").or(values.last("Shared")));
     let exclusive = shared.is_some_and(|shared| shared.eq_ignore_ascii_case("EXCLUSIVE"));
@@ -192,6 +198,7 @@ fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefa
         is_default: values.switch("Default")?.unwrap_or(false),
         priority_tier: priority.or(values.number("PriorityTier")?).unwrap_or(1),
         priority_job_factor: priority.or(values.number("PriorityJobFactor")?).unwrap_or(1),
+        state,
         max_time: values.time("MaxTime")?,
         default_time: values.time("DefaultTime")?,
         min_nodes: values.number("MinNodes")?.unwrap_or(0),
@@ -200,6 +207,7 @@ fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefa
         least_loaded_first: values.switch("LLN")?.unwrap_or(false) || everywhere.least_loaded_first,
         max_cpus_per_node: values.number("MaxCPUsPerNode")?,
         memory_per_cpu,
+        memory_per_node,
         qos: values.last("QOS").unwrap_or_default().to_string(),
         billing: values.last("TRESBillingWeights").unwrap_or_default().to_string(),
         // Jobs cannot be suspended here: they do not make way.

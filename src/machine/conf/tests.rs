@@ -1,6 +1,6 @@
 //! Machines of small configurations, worked out by hand.
 
-use super::super::joined_names;
+use super::super::{PartitionState, joined_names};
 use super::*;
 use crate::time::{DAY, HOUR, MINUTE};
 
@@ -43,19 +43,20 @@ fn a_site_is_read_as_slurm_reads_it() {
     let cluster = machine(SITE);
     let all: Vec<u32> = (0..12).collect();
     assert_eq!(names(&cluster, &all), "b1,g[01-02],n[2-10]");
-    assert_eq!((cluster.cpus(), cluster.memory(), cluster.gpus()), (12 * 12, 11 * 48_000 + 510_000, 6));
-    let node = |name: &str, memory, gpus, features: &[&str], weight| Node {
+    assert_eq!((cluster.cpus(), cluster.memory(), cluster.gpus()), (12 * 12 - 2, 11 * 48_000 + 510_000, 6));
+    let node = |name: &str, (cpus, memory, gpus), features: &[&str], weight| Node {
         name: name.to_string(),
-        cpus: 12,
+        cpus,
         memory,
         gpus,
         features: features.iter().map(ToString::to_string).collect(),
         weight,
         threads_per_core: 1,
+        is_down: false,
     };
-    assert_eq!(cluster.nodes[0], node("b1", 510_000, 0, &["ib", "big"], 10));
-    assert_eq!(cluster.nodes[1], node("g01", 48_000, 3, &["old"], 1));
-    assert_eq!(cluster.nodes[3], node("n2", 48_000, 0, &["ib", "std"], 1));
+    assert_eq!(cluster.nodes[0], node("b1", (12, 510_000, 0), &["ib", "big"], 10));
+    assert_eq!(cluster.nodes[1], node("g01", (11, 48_000, 3), &["old"], 1));
+    assert_eq!(cluster.nodes[3], node("n2", (12, 48_000, 0), &["ib", "std"], 1));
     let [batch, gpu, whole] = &cluster.partitions[..] else { panic!("{:?}", cluster.partitions) };
     assert_eq!((names(&cluster, &batch.nodes).as_str(), batch.is_default), ("b1,n[2-9]", true));
     assert_eq!((batch.max_time, batch.default_time), (Some(3 * DAY), Some(30 * MINUTE)));
@@ -65,18 +66,41 @@ fn a_site_is_read_as_slurm_reads_it() {
     assert_eq!((gpu.priority_tier, gpu.priority_job_factor), (7, 7));
     assert!(gpu.exclusive && gpu.least_loaded_first && !batch.exclusive && !batch.least_loaded_first);
     assert_eq!((whole.nodes.len(), whole.memory_per_cpu, whole.min_nodes), (12, None, 2));
-    assert_eq!(whole.max_cpus_per_node, Some(8));
+    assert_eq!((whole.max_cpus_per_node, whole.state), (Some(8), PartitionState::Drain));
     assert_eq!(cluster.default_partition(), Some(0));
     let expected = [
         (1, "ClusterName", false),
         (5, "NodeName Port", false),
-        (6, "NodeName CoreSpecCount", true),
         (6, "NodeName Gres, the type tesla", true),
         (6, "NodeName Gres, the type k80", true),
         (9, "PartitionName AllowQOS", true),
-        (10, "PartitionName State=DRAIN", true),
     ];
     assert_eq!(ignored(SITE), expected.map(|(line, name, matters)| (line, name.to_string(), matters)));
+}
+
+#[test]
+fn nodes_that_are_down_and_what_the_system_keeps() {
+    let text = "NodeName=DEFAULT CPUs=8 ThreadsPerCore=2 RealMemory=1000\nNodeName=a State=DOWN\nNodeName=b State=drained\n\
+                NodeName=c State=FAILING\nNodeName=d\nNodeName=e State=IDLE CoreSpecCount=1\nNodeName=f CPUSpecList=0-1,4\n\
+                DownNodes=d,f Reason=\"x y\"\nDownNodes=e State=UNKNOWN\nNodeName=g State=CLOUD\n\
+                PartitionName=p Nodes=ALL DefMemPerNode=500 State=INACTIVE\nPartitionName=q Nodes=ALL DefMemPerCPU=0\n\
+                PartitionName=r Nodes=ALL\nDefMemPerNode=700";
+    let cluster = machine(text);
+    let down: Vec<bool> = cluster.nodes.iter().map(|node| node.is_down).collect();
+    assert_eq!(down, [true, true, true, true, false, true, false]);
+    assert_eq!(cluster.nodes.iter().map(|node| node.cpus).collect::<Vec<_>>(), [8, 8, 8, 8, 6, 4, 8]);
+    assert_eq!(cluster.down(), (5, 36));
+    let of = |at: usize| (cluster.partitions[at].memory_per_cpu, cluster.partitions[at].memory_per_node);
+    assert_eq!([of(0), of(1), of(2)], [(None, Some(500)), (None, None), (None, Some(700))]);
+    assert_eq!(cluster.partitions[0].state, PartitionState::Down);
+    assert_eq!(ignored(text), [(10, "NodeName State=CLOUD".to_string(), true)]);
+    let select = "SelectTypeParameters=CR_Socket_Memory,CR_ONE_TASK_PER_CORE,LL_SHARED_GRES\nNodeName=a CPUs=4";
+    let names = ["CR_Socket_Memory", "CR_ONE_TASK_PER_CORE", "LL_SHARED_GRES"];
+    let noted = |matters: [bool; 3]| -> Vec<_> {
+        names.iter().zip(matters).map(|(name, matters)| (1, format!("SelectTypeParameters={name}"), matters)).collect()
+    };
+    assert_eq!(ignored(select), noted([true, false, false]));
+    assert_eq!(ignored(&format!("{select} ThreadsPerCore=2")), noted([true, true, false]));
 }
 
 #[test]
@@ -185,6 +209,13 @@ fn mistakes_are_named_with_their_lines() {
             "NodeName=n1\nPartitionName=a Nodes=n1 Default=maybe",
             "line 2: PartitionName a: Default=maybe: neither YES nor NO",
         ),
+        ("NodeName=n1\nDownNodes=n[1", "line 2: DownNodes: 'n[1' is no list such as n[1-9]"),
+        (
+            "NodeName=n1 CPUs=4 CoreSpecCount=4",
+            "line 1: NodeName: CoreSpecCount or CPUSpecList: no CPU is left for jobs",
+        ),
+        ("NodeName=n1 CPUSpecList=x", "line 1: NodeName: CPUSpecList=x: not a whole number"),
+        ("NodeName=n1\nPartitionName=a Nodes=n1 State=OFF", "line 2: PartitionName a: State=OFF: neither UP nor DOWN"),
         ("NodeName=n1\nDefMemPerCPU=much", "line 2: DefMemPerCPU=much: not memory such as 8G"),
     ] {
         let error = wrong(text);

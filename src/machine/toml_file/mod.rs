@@ -7,13 +7,14 @@ mod write;
 pub use read::parse_toml;
 
 /// The keys of tables, without the limits of the last three.
-const NODE_KEYS: [&str; 7] = ["name", "cpus", "memory", "gpus", "features", "weight", "threads_per_core"];
-const PARTITION_KEYS: [&str; 16] = [
+const NODE_KEYS: [&str; 8] = ["name", "cpus", "memory", "gpus", "features", "weight", "threads_per_core", "down"];
+const PARTITION_KEYS: [&str; 18] = [
     "name",
     "nodes",
     "default",
     "priority_tier",
     "priority_job_factor",
+    "state",
     "max_time",
     "default_time",
     "min_nodes",
@@ -22,6 +23,7 @@ const PARTITION_KEYS: [&str; 16] = [
     "least_loaded_first",
     "max_cpus_per_node",
     "memory_per_cpu",
+    "memory_per_node",
     "qos",
     "billing",
     "preempt_mode",

@@ -5,7 +5,7 @@ use super::super::associations::{
 };
 use super::super::billing::Billing;
 use super::super::build::{Builder, NodeNames, SwitchLine, switches};
-use super::super::cluster::{Cluster, Node, Partition, PreemptMode};
+use super::super::cluster::{Cluster, Node, Partition, PartitionState, PreemptMode};
 use super::super::conf::{ConfError, FileLine, MOST_OF_NODE};
 use super::super::hostlist::HostList;
 use super::fields::TomlFields;
@@ -114,6 +114,7 @@ fn nodes(tables: &[TomlFields]) -> Result<(Vec<Node>, bool), ConfError> {
             features: fields.list("features")?.unwrap_or_default(),
             weight: fields.number("weight", 0, u32::MAX)?.unwrap_or(1),
             threads_per_core: fields.number("threads_per_core", 1, MOST_OF_NODE)?.unwrap_or(1),
+            is_down: fields.switch("down")?.unwrap_or(false),
         };
         if !node.cpus.is_multiple_of(node.threads_per_core) {
             return Err(fields.wrong("threads_per_core", "does not divide cpus, the CPUs of all cores"));
@@ -146,6 +147,7 @@ fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partit
             is_default: fields.switch("default")?.unwrap_or(false),
             priority_tier: count("priority_tier", 0)?.unwrap_or(1),
             priority_job_factor: count("priority_job_factor", 0)?.unwrap_or(1),
+            state: fields.text("state")?.map(|state| partition_state(fields, &state)).transpose()?.unwrap_or_default(),
             max_time: fields.duration("max_time")?,
             default_time: fields.duration("default_time")?,
             min_nodes: count("min_nodes", 0)?.unwrap_or(0),
@@ -154,10 +156,16 @@ fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partit
             least_loaded_first: fields.switch("least_loaded_first")?.unwrap_or(false),
             max_cpus_per_node: count("max_cpus_per_node", 0)?,
             memory_per_cpu: fields.memory("memory_per_cpu")?,
+            memory_per_node: fields.memory("memory_per_node")?,
             qos: fields.text("qos")?.unwrap_or_default(),
             billing: fields.text("billing")?.unwrap_or_default(),
             preempt_mode: fields.text("preempt_mode")?.map(|mode| preempt_mode(fields, &mode)).transpose()?,
         };
+        if partition.memory_per_cpu.is_some() && partition.memory_per_node.is_some() {
+            return Err(
+                fields.wrong("memory_per_node", "is given beside memory_per_cpu: a partition has one of the two")
+            );
+        }
         Billing::parse(&partition.billing).map_err(|wrong| fields.wrong("billing", wrong))?;
         if partition.is_default && partitions.iter().any(|other| other.is_default) {
             return Err(fields.wrong("default", "another partition is the default"));
@@ -165,6 +173,10 @@ fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partit
         partitions.push(partition);
     }
     Ok(partitions)
+}
+
+fn partition_state(fields: &TomlFields, state: &str) -> Result<PartitionState, ConfError> {
+    PartitionState::of(state).ok_or_else(|| fields.wrong("state", "neither up nor down nor drain"))
 }
 
 fn preempt_mode(fields: &TomlFields, mode: &str) -> Result<PreemptMode, ConfError> {

@@ -25,6 +25,7 @@ memory = "510000M"
 features = ["big", "ib"]
 weight = 10
 threads_per_core = 2
+down = true
 
 [[nodes]]
 name = "n[1-6,8]"
@@ -51,8 +52,10 @@ preempt_mode = "requeue"
 name = "all"
 nodes = "ALL"
 priority_job_factor = 7
+state = "drain"
 least_loaded_first = true
 max_cpus_per_node = 2
+memory_per_node = "3G"
 
 [[switches]]
 name = "s1"
@@ -161,7 +164,7 @@ fn mistakes_are_named_with_their_lines() {
         (of_node("memory = -1"), "line 4: nodes: memory: -1: not memory"),
         (
             of_node("cpu = 3"),
-            "line 4: nodes: no key 'cpu'; the keys are name, cpus, memory, gpus, features, weight, threads_per_core; did you mean 'cpus'?",
+            "line 4: nodes: no key 'cpu'; the keys are name, cpus, memory, gpus, features, weight, threads_per_core, down; did you mean 'cpus'?",
         ),
         (of_node("threads_per_core = 3"), "line 4: nodes: threads_per_core: does not divide cpus"),
         (of_node("memory = 1\n[[nodes]]\nname='x'\ncpus=1"), "line 5: nodes: memory: missing, and other nodes have it"),
@@ -174,6 +177,11 @@ fn mistakes_are_named_with_their_lines() {
         (
             of_partition("nodes = 'ALL'\nmax_time = 'soon'"),
             "line 7: partitions: max_time: soon: 'soon' is not a duration",
+        ),
+        (of_partition("nodes = 'ALL'\nstate = 'off'"), "line 7: partitions: state: neither up nor down nor drain"),
+        (
+            of_partition("nodes = 'ALL'\nmemory_per_cpu = 1\nmemory_per_node = 1"),
+            "line 8: partitions: memory_per_node: is given beside memory_per_cpu",
         ),
         (of_partition("nodes = 'ALL'\nexclusive = 1"), "line 7: partitions: exclusive: a number; write true or false"),
         (

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use super::super::associations::{Association, LIMITS, LimitOwner, Limits, ROOT};
-use super::super::cluster::{Cluster, Node, Partition};
+use super::super::cluster::{Cluster, Node, Partition, PartitionState};
 use super::super::hostlist::joined_names;
 use super::super::units::print_memory;
 use crate::time::print_duration;
@@ -44,7 +44,7 @@ impl Cluster {
     }
 
     fn node_table(&self, kind: &[usize], has_memory: bool) -> TomlTable {
-        let Node { cpus, memory, gpus, features, weight, threads_per_core, .. } = &self.nodes[kind[0]];
+        let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = &self.nodes[kind[0]];
         let mut table = TomlTable::default();
         table.text("name", &joined_names(kind.iter().map(|at| self.nodes[*at].name.as_str())));
         table.number("cpus", cpus);
@@ -55,6 +55,7 @@ impl Cluster {
         table.list("features", &features.iter().map(String::as_str).collect::<Vec<_>>());
         table.unless("weight", *weight, 1);
         table.unless("threads_per_core", *threads_per_core, 1);
+        table.switch("down", *is_down);
         table
     }
 
@@ -66,6 +67,10 @@ impl Cluster {
         table.switch("default", partition.is_default);
         table.unless("priority_tier", partition.priority_tier, 1);
         table.unless("priority_job_factor", partition.priority_job_factor, 1);
+        table.some(
+            "state",
+            Some(partition.state).filter(|state| *state != PartitionState::Up).map(|state| state.name().to_string()),
+        );
         table.some("max_time", partition.max_time.map(print_duration));
         table.some("default_time", partition.default_time.map(print_duration));
         table.unless("min_nodes", partition.min_nodes, 0);
@@ -74,6 +79,7 @@ impl Cluster {
         table.switch("least_loaded_first", partition.least_loaded_first);
         table.count("max_cpus_per_node", partition.max_cpus_per_node);
         table.some("memory_per_cpu", partition.memory_per_cpu.map(print_memory));
+        table.some("memory_per_node", partition.memory_per_node.map(print_memory));
         table.text("qos", &partition.qos);
         table.text("billing", &partition.billing);
         table.some("preempt_mode", partition.preempt_mode.map(|mode| mode.name().to_string()));

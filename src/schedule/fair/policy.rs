@@ -165,7 +165,7 @@ mod tests {
     fn on_nodes(rng: &mut impl Rng, mut jobs: Vec<Job>, empty: &Workload) -> Workload {
         let node = |at: u32| {
             let (name, features) = (format!("n{at}"), Vec::new());
-            Node { name, cpus: 2 + at % 3, memory: 8, gpus: 0, features, weight: 1, threads_per_core: 1 }
+            Node { name, cpus: 2 + at % 3, memory: 8, features, weight: 1, threads_per_core: 1, ..Node::default() }
         };
         let partition =
             |name: &str, nodes: Vec<u32>| Partition { name: name.to_string(), nodes, ..Partition::default() };

@@ -39,19 +39,21 @@ impl JobAtPlace {
         if nodes.shapes().relation(&place.nodes, &theirs.nodes) == ListRelation::Apart {
             return 0;
         }
-        let (per_cpu, per_node) = (place.memory_per_cpu, place.memory_per_node);
+        let per_cpu = place.memory_per_cpu;
         let takes_gpus = their_shape.gpus_per_node > 0 || their_shape.gpus > 0;
+        let takes_memory = |place: &ShapePlace| place.memory_per_node > 0 || place.all_memory;
         let is_unbounded = place.whole
             || theirs.whole
             || (takes_gpus && shape.gpus_per_node > 0)
-            || (theirs.memory_per_node > 0 && (per_cpu > 0 || per_node > 0))
-            || (theirs.memory_per_cpu > 0 && per_cpu == 0 && per_node > 0);
+            || (takes_memory(theirs) && (per_cpu > 0 || takes_memory(place)))
+            || (theirs.memory_per_cpu > 0 && per_cpu == 0 && takes_memory(place));
         if is_unbounded {
             return ALL;
         }
         // The CPUs of this job that need as much memory as one of the other.
         let each = if per_cpu == 0 { 1 } else { theirs.memory_per_cpu.div_ceil(per_cpu).clamp(1, 1 << 20) as i64 };
-        (i64::from(their_shape.cpus) * i64::from(theirs.nodes.largest_core) * each).min(ALL)
+        let cpus = their_shape.cpus.max(theirs.least_nodes);
+        (i64::from(cpus) * i64::from(theirs.nodes.largest_core) * each).min(ALL)
     }
 }
 
@@ -90,7 +92,7 @@ impl PlannedStart {
     /// Whether the job can be placed at its start, wherever the others are, if the room falls by so many CPUs.
     pub fn is_sure(&self, taken: i64, nodes: &Nodes) -> bool {
         let shape = self.asked.shape(nodes);
-        shape.is_divisible() && self.room - self.lost - taken >= shape.cpus.into()
+        shape.is_divisible(self.asked.place(nodes)) && self.room - self.lost - taken >= shape.cpus.into()
     }
 
     /// Whether the job cannot be placed at its start, wherever the others are, if the room falls by so many CPUs.
@@ -101,12 +103,16 @@ impl PlannedStart {
     /// The room that a job takes that has this on the nodes at the start.
     pub fn room_of(&self, grant: &[NodeShare], nodes: &Nodes) -> i64 {
         let (shape, place, cluster) = (self.asked.shape(nodes), self.asked.place(nodes), nodes.cluster());
-        let room = |free: &Resources, node: u32| i64::from(shape.cpus_on(place, cluster, free, node));
+        let room = |free: &Resources, allowed: u32, node: u32| {
+            i64::from(shape.cpus_of(place, cluster, (free, || allowed), node))
+        };
         let on_node = |share: &NodeShare| {
-            let free = &self.free[share.node as usize];
+            let (free, allowed) = (&self.free[share.node as usize], place.allowed(&self.free, share.node));
             let mut left = *free;
             left.take(&share.what);
-            room(free, share.node) - room(&left, share.node)
+            let is_mine = share.limit.is_some() && share.limit == place.limit(share.node);
+            let still_allowed = if is_mine { allowed.saturating_sub(share.what.cpus) } else { allowed };
+            room(free, allowed, share.node) - room(&left, still_allowed, share.node)
         };
         grant.iter().filter(|share| place.nodes.has(share.node)).map(on_node).sum()
     }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::bounds::{JobAtPlace, PlannedStart};
 use super::rooms::Rooms;
 use crate::job::JobId;
-use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, take};
+use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, give, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -250,14 +250,13 @@ impl NodePlan {
             while let Some(leaving) = self.leaving.get(left).filter(|leaving| leaving.end <= next) {
                 left += 1;
                 for share in self.grant_of(leaving, nodes) {
-                    let free = &mut free[share.node as usize];
-                    if place.nodes.has(share.node) {
-                        room -= i64::from(shape.cpus_on(place, cluster, free, share.node));
+                    let is_mine = place.nodes.has(share.node);
+                    let room_of = |free: &[Resources]| i64::from(shape.cpus_on(place, cluster, free, share.node));
+                    room -= if is_mine { room_of(&free) } else { 0 };
+                    give(&mut free, std::slice::from_ref(share));
+                    if is_mine {
+                        room += room_of(&free);
                         cpus += i64::from(share.what.cpus);
-                        free.give(&share.what);
-                        room += i64::from(shape.cpus_on(place, cluster, free, share.node));
-                    } else {
-                        free.give(&share.what);
                     }
                 }
             }
@@ -291,7 +290,7 @@ impl NodePlan {
         let need = i64::from(shape.cpus);
         let end = time + job.length;
         let (mut room, mut cpus) = (room, cpus);
-        let mut is_sure = shape.is_divisible();
+        let mut is_sure = shape.is_divisible(job.place(nodes));
         for planned in &self.planned {
             let asked = &planned.asked;
             if planned.start > time {

@@ -1,6 +1,6 @@
 //! For which jobs there is room on the free nodes. It is kept for each kind of job, and changes with the nodes that change.
 
-use crate::machine::{NodeShape, NodeShare, Nodes, Placement, Resources};
+use crate::machine::{NodeShape, NodeShare, Nodes, Placement, Resources, take};
 use crate::request::RequestId;
 
 /// What is free, and what is known of the room for jobs there.
@@ -47,10 +47,12 @@ impl Rooms {
             self.changes.clear();
         }
         let before = self.changes.len();
-        for (node, (free, new)) in self.free.iter_mut().zip(nodes.free()).enumerate() {
+        // The limits of partitions are behind the nodes, in the same order.
+        let count = nodes.cluster().nodes.len();
+        for (at, (free, new)) in self.free.iter_mut().zip(nodes.free()).enumerate() {
             if free != new {
                 *free = *new;
-                self.changes.push(node as u32);
+                self.changes.push((at % count) as u32);
             }
         }
         if self.changes.len() > before {
@@ -60,17 +62,15 @@ impl Rooms {
 
     /// A job takes this.
     pub fn take(&mut self, grant: &[NodeShare]) {
-        for share in grant {
-            self.free[share.node as usize].take(&share.what);
-            self.changes.push(share.node);
-        }
+        take(&mut self.free, grant);
+        self.changes.extend(grant.iter().map(|share| share.node));
     }
 
     /// The CPUs of which all nodes together have room in one of the places of a job.
     pub fn cpus(&mut self, shape: &NodeShape, at: usize, nodes: &Nodes) -> u64 {
         let place = &shape.places[at];
         let KindRoom { by_node, sum, seen } = &mut self.by_kind[place.kind as usize];
-        let room = |node: u32| shape.cpus_on(place, nodes.cluster(), &self.free[node as usize], node);
+        let room = |node: u32| shape.cpus_on(place, nodes.cluster(), &self.free, node);
         let changed = &self.changes[*seen..];
         if by_node.is_empty() || changed.len() > by_node.len() {
             by_node.clear();
@@ -91,7 +91,7 @@ impl Rooms {
     /// Whether a job can be placed now in one of its places.
     pub fn fits(&mut self, shape: &NodeShape, at: usize, nodes: &Nodes) -> bool {
         self.cpus(shape, at, nodes) >= shape.cpus.into()
-            && (shape.is_divisible() || shape.fits(at, self.placement, nodes.cluster(), &self.free))
+            && (shape.is_divisible(&shape.places[at]) || shape.fits(at, self.placement, nodes.cluster(), &self.free))
     }
 
     /// Whether a job fits nowhere now, so that it need not be tried.

@@ -13,7 +13,7 @@ use super::returning::Returning;
 use super::settings::Settings;
 use super::standing::Standings;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, NodeGrant, Nodes, PreemptMode, Shapes};
+use crate::machine::{NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
 use crate::schedule::policy::{Facts, Policy, Stop, View};
 use crate::schedule::queue::Waiting;
@@ -55,12 +55,7 @@ pub struct SlurmOnNodes {
 impl SlurmOnNodes {
     /// For jobs with these shapes.
     pub fn new(settings: Settings, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> SlurmOnNodes {
-        let mut cluster = Arc::clone(shapes.cluster());
-        // A job that asks for no memory gets all of its nodes. A log in which none does just does not have it.
-        if !shapes.has_memory() && !cluster.ignores_memory {
-            cluster = Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&cluster) });
-        }
-        let site = SlurmSite::new(cluster, settings.parameters.clone());
+        let site = SlurmSite::new(Arc::clone(shapes.cluster()), settings.parameters.clone());
         SlurmOnNodes {
             shapes: Arc::clone(shapes),
             unix_start: 0,
@@ -92,7 +87,10 @@ impl SlurmOnNodes {
         }
         let (shapes, site) = (&self.shapes, &self.site);
         let kind = self.kinds[number].get_or_insert_with(|| {
-            let partitions = shapes.get(request).places.iter().map(|place| place.partition as usize).collect();
+            let places = &shapes.get(request).places;
+            let mut partitions: Vec<usize> = places.iter().map(|place| place.partition as usize).collect();
+            // Each kind of nodes of its constraint is a place.
+            partitions.dedup();
             SlurmJob { kind: number, ..SlurmJob::of(shapes.asked(request), partitions, &site.cluster) }
         });
         kind.clone()
@@ -106,17 +104,10 @@ impl SlurmOnNodes {
         let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
         for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
             let Some(waiting) = view.waiting.get(id) else { continue };
-            let limit = in_whole_minutes(submission.estimate);
             let mut job = self.kind(id, nodes);
             (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
-            job.limit = limit;
+            job.limit = in_whole_minutes(submission.estimate);
             job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
-            // A job that is too long for all its partitions would wait for ever; it is cut at the limit instead.
-            let is_open =
-                |&partition: &usize| self.site.cluster.partitions[partition].max_time.is_none_or(|most| limit <= most);
-            if job.partitions.iter().any(is_open) {
-                job.partitions.retain(is_open);
-            }
             self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
             if !self.standing.accepts(&job, is_back) {
                 self.refused.push((id, submission));

@@ -167,13 +167,14 @@ impl QueueSnapshot {
         for is_known in [true, false] {
             for (job, grant) in self.running.iter().zip(&mut grants).filter(|(job, _)| job.on.is_some() == is_known) {
                 let shape = shapes.get(job.request);
-                let idle = vec![Resources::default(); free.len()];
                 let room = match &job.on {
                     None => Cow::Borrowed(&free),
-                    Some(on) => Cow::Owned(on.iter().fold(idle, |mut room, &node| {
-                        room[node as usize] = free[node as usize];
-                        room
-                    })),
+                    Some(on) => {
+                        let mut room = free.clone();
+                        let others = (0..cluster.nodes.len()).filter(|&node| on.binary_search(&(node as u32)).is_err());
+                        others.for_each(|node| room[node] = Resources::default());
+                        Cow::Owned(room)
+                    }
                 };
                 let mut places = 0..shape.places.len();
                 *grant = places.find_map(|at| shape.place(at, Placement::Pack, cluster, &room, |_| false));

@@ -339,7 +339,7 @@ impl NodeTest<'_> {
     fn run_in(&mut self, mut nodes: NodeSet, counts: &NodeCounts, usable: &mut UsableNodes) -> Option<NodeGrant> {
         let chosen = self.select(&nodes, counts, true, usable)?;
         if self.on.as_idle {
-            let share = |node| NodeShare { node, what: Resources::default() };
+            let share = |node| NodeShare::new(node, Resources::default());
             return Some(chosen.iter().map(share).collect());
         }
         if self.on.is_whole {

@@ -45,7 +45,7 @@ impl NodeTest<'_> {
                     return None;
                 }
             }
-            grant.push(NodeShare { node, what: Resources { cpus, memory, gpus } });
+            grant.push(NodeShare::new(node, Resources { cpus, memory, gpus }));
         }
         Some(grant)
     }

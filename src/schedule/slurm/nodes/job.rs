@@ -81,6 +81,9 @@ const MOST_NODES: u32 = 500_000;
 
 impl SlurmJob {
     /// The job of a request. It is whole in all its partitions if one of them is exclusive.
+    ///
+    /// # Panics
+    /// If its constraint is not simulated: such jobs are dropped before.
     pub fn of(request: &Request, partitions: Vec<usize>, cluster: &Cluster) -> SlurmJob {
         let cpus_per_task = request.cpus_per_task.max(1);
         let min_nodes = request.min_nodes.max(1);
@@ -91,11 +94,10 @@ impl SlurmJob {
         };
         let min_cpus = if tasks > 0 { tasks * cpus_per_task } else { request.cpus.max(min_nodes) };
         let by_tasks = if tasks > 1 { cpus_per_task * request.tasks_per_node } else { 0 };
-        let default_memory = partitions.first().and_then(|&first| cluster.partitions[first].memory_per_cpu);
-        let (memory, is_per_cpu) = match request.memory {
+        let (memory, is_per_cpu) = match cluster.memory_of(request) {
             MemoryAsked::PerCpu(memory) => (memory, true),
             MemoryAsked::PerNode(memory) => (memory, false),
-            MemoryAsked::Unsaid => (default_memory.unwrap_or(0), default_memory.is_some()),
+            MemoryAsked::Unsaid => (0, false),
         };
         let (gpus_per_node, gpus) = match request.gpus {
             GpusAsked::None => (0, 0),
@@ -122,7 +124,7 @@ impl SlurmJob {
             is_per_cpu,
             gpus_per_node,
             gpus,
-            constraint: Constraint::parse(&request.constraint),
+            constraint: Constraint::parse(&request.constraint).expect("jobs with other constraints are dropped"),
             is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
             nice: request.nice,
             partitions,

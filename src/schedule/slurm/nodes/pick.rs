@@ -1,5 +1,6 @@
 //! Whether a job can start now, in the future, or never.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::choice::{JobOnNodes, NodeTest, UsableSums, plain_weight};
@@ -28,8 +29,8 @@ pub enum Picked {
     Limited,
 }
 
-/// Nodes of a partition that a job could ever use.
-pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, is_backfill: bool) -> NodeSet {
+/// Nodes of a partition that a job could ever use, of one of the kinds that its constraint has.
+pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, kind: usize, is_backfill: bool) -> NodeSet {
     let mut nodes = site.partition_nodes[partition].clone();
     nodes.retain(|node| {
         let node = &site.cluster.nodes[node as usize];
@@ -37,7 +38,7 @@ pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, is_backfil
         let memory = job.memory.saturating_mul(if per_cpu { job.cpus_per_node.into() } else { 1 });
         job.cpus_per_node <= node.cpus
             && memory.max(job.memory) <= node.memory
-            && job.constraint.holds_for(&node.features)
+            && job.constraint.holds_for(kind, &node.features)
     });
     nodes
 }
@@ -54,11 +55,11 @@ impl SlurmNodes<'_> {
         JobOnNodes::new(self.site, self.used_without(entry.partition), entry)
     }
 
-    /// What is known of the jobs of this kind.
-    fn prospect(&mut self, entry: QueueEntry<'_>) -> &mut Prospect {
+    /// What is known of such jobs on one kind of nodes.
+    fn prospect(&mut self, entry: QueueEntry<'_>, kind: usize) -> &mut Prospect {
         let SlurmNodes { site, state, .. } = self;
-        let find = |is_backfill| candidates(site, entry.job, entry.partition, is_backfill);
-        state.prospects.of(entry.job.kind, entry.partition, || [false, true].map(find))
+        let find = |is_backfill| candidates(site, entry.job, entry.partition, kind, is_backfill);
+        state.prospects.of((entry.job.kind, entry.partition, kind), || [false, true].map(find))
     }
 
     /// A pass begins.
@@ -66,39 +67,69 @@ impl SlurmNodes<'_> {
         self.state.prospects.begin_pass();
     }
 
+    /// Nodes of a partition that a job could ever use, of one kind.
+    fn candidates_of(&mut self, entry: QueueEntry<'_>, kind: usize, is_backfill: bool) -> Arc<NodeSet> {
+        Arc::clone(&self.prospect(entry, kind).candidates[usize::from(is_backfill)])
+    }
+
     /// Nodes of a partition that a job could ever use.
     pub(super) fn candidates(&mut self, entry: QueueEntry<'_>, is_backfill: bool) -> Arc<NodeSet> {
-        Arc::clone(&self.prospect(entry).candidates[usize::from(is_backfill)])
+        let mut all = self.candidates_of(entry, 0, is_backfill);
+        for kind in 1..entry.job.constraint.kinds() {
+            let more = self.candidates_of(entry, kind, is_backfill);
+            Arc::make_mut(&mut all).add(&more);
+        }
+        all
+    }
+
+    /// Some of the [`SlurmNodes::candidates`], of one kind.
+    fn of_kind<'n>(&mut self, entry: QueueEntry<'_>, kind: usize, nodes: &'n NodeSet) -> Cow<'n, NodeSet> {
+        match entry.job.constraint.kinds() {
+            1 => Cow::Borrowed(nodes),
+            _ => Cow::Owned(nodes.common(&self.candidates_of(entry, kind, true))),
+        }
     }
 
     /// Whether a job may start now, or after others have made way, whatever is reserved. If not, it cannot.
     pub(super) fn may_start(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts) -> bool {
+        (0..entry.job.constraint.kinds()).any(|kind| self.may_start_in(entry, kind, counts))
+    }
+
+    fn may_start_in(&mut self, entry: QueueEntry<'_>, kind: usize, counts: &NodeCounts) -> bool {
         let change = self.state.in_use.changes;
-        if let Some(known) = self.prospect(entry).may_start(change) {
+        if let Some(known) = self.prospect(entry, kind).may_start(change) {
             return known;
         }
-        let nodes = self.candidates(entry, false);
+        let nodes = self.candidates_of(entry, kind, false);
         let may_start = self.on(entry).may_hold(&nodes, counts);
-        self.prospect(entry).may_start = Some((change, may_start));
+        self.prospect(entry, kind).may_start = Some((change, may_start));
         may_start
     }
 
     /// Whether a job may start now on some nodes, or after others have made way. If not, it cannot.
     pub(super) fn may_start_on(&mut self, entry: QueueEntry<'_>, nodes: &NodeSet, counts: &NodeCounts) -> bool {
-        self.on(entry).may_hold(nodes, counts)
+        (0..entry.job.constraint.kinds()).any(|kind| {
+            let nodes = self.of_kind(entry, kind, nodes);
+            self.on(entry).may_hold(&nodes, counts)
+        })
     }
 
     /// A time before which a job cannot start, as running jobs leave at their limits. It holds for the whole pass, in which jobs
     /// only start.
     pub(super) fn earliest(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, now: Time) -> Time {
-        if self.may_start(entry, counts) {
+        let kinds = 0..entry.job.constraint.kinds();
+        kinds.map(|kind| self.earliest_in(entry, kind, counts, now)).min().unwrap_or(Time::MAX)
+    }
+
+    fn earliest_in(&mut self, entry: QueueEntry<'_>, kind: usize, counts: &NodeCounts, now: Time) -> Time {
+        if self.may_start_in(entry, kind, counts) {
             return now;
         }
         let pass = self.state.prospects.pass();
-        if let Some(known) = self.prospect(entry).earliest(pass) {
+        if let Some(known) = self.prospect(entry, kind).earliest(pass) {
             return known;
         }
-        let nodes = self.candidates(entry, false);
+        let nodes = self.candidates_of(entry, kind, false);
         let mut future = std::mem::take(&mut self.state.future);
         future.copy(self.used_without(entry.partition));
         let has_candidates = self.has_candidates(entry.partition);
@@ -109,7 +140,7 @@ impl SlurmNodes<'_> {
         let room = self.first_room(entry, &nodes, counts, (running, &mut future));
         self.state.future = future;
         let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
-        self.prospect(entry).earliest = Some((pass, earliest));
+        self.prospect(entry, kind).earliest = Some((pass, earliest));
         earliest
     }
 
@@ -142,10 +173,22 @@ impl SlurmNodes<'_> {
         entry.job.is_whole || self.site.cluster.partitions[entry.partition].exclusive
     }
 
-    /// Tries to start a job on the nodes that are left.
+    /// Tries to start a job on the nodes that are left: on the first kind of nodes on which it can.
     pub fn pick(&mut self, entry: QueueEntry<'_>, left: &NodeSet) -> Picked {
         let Some(counts) = entry.job.counts(&self.site.cluster, entry.partition) else { return Picked::Limited };
-        let all = self.candidates(entry, false);
+        let mut picked = Picked::Never;
+        for kind in 0..entry.job.constraint.kinds() {
+            match (self.pick_in(entry, kind, left, &counts), &picked) {
+                (found @ (Picked::Start(_) | Picked::Preempt(_)), _) => return found,
+                (found, Picked::Never) | (found @ Picked::Busy, _) => picked = found,
+                _ => {}
+            }
+        }
+        picked
+    }
+
+    fn pick_in(&mut self, entry: QueueEntry<'_>, kind: usize, left: &NodeSet, counts: &NodeCounts) -> Picked {
+        let all = self.candidates_of(entry, kind, false);
         if all.is_empty() {
             return Picked::Never;
         }
@@ -162,21 +205,21 @@ impl SlurmNodes<'_> {
         let is_busy = open.count() != available.count();
         let has_enough = open.count() >= counts.least;
         if has_enough
-            && self.may_start(entry, &counts)
-            && let Some(grant) = self.test(entry, false).run(&open, &counts)
+            && self.may_start_in(entry, kind, counts)
+            && let Some(grant) = self.test(entry, false).run(&open, counts)
             && grant.len() <= counts.most as usize
         {
             return Picked::Start(grant);
         }
         if available.count() >= counts.least
-            && let Some(preempting) = self.find_preempting(entry, &available, &counts)
+            && let Some(preempting) = self.find_preempting(entry, &available, counts)
         {
             return Picked::Preempt(preempting);
         }
-        let is_ever = self.is_ever(entry, &all, &counts);
+        let is_ever = self.is_ever(entry, kind, &all, counts);
         let is_available = is_ever
             && (is_busy
-                || has_enough && (available == *all || self.test(entry, true).run(&available, &counts).is_some()));
+                || has_enough && (available == *all || self.test(entry, true).run(&available, counts).is_some()));
         match (is_ever, is_available) {
             (false, _) => Picked::Never,
             (true, false) => Picked::NotAvailable,
@@ -185,12 +228,12 @@ impl SlurmNodes<'_> {
     }
 
     /// Whether a job can run on the nodes if they are idle.
-    fn is_ever(&mut self, entry: QueueEntry<'_>, all: &NodeSet, counts: &NodeCounts) -> bool {
-        if let Some(is_ever) = self.prospect(entry).is_ever {
+    fn is_ever(&mut self, entry: QueueEntry<'_>, kind: usize, all: &NodeSet, counts: &NodeCounts) -> bool {
+        if let Some(is_ever) = self.prospect(entry, kind).is_ever {
             return is_ever;
         }
         let is_ever = all.count() >= counts.least && self.test(entry, true).run(all, counts).is_some();
-        self.prospect(entry).is_ever = Some(is_ever);
+        self.prospect(entry, kind).is_ever = Some(is_ever);
         is_ever
     }
 
@@ -201,9 +244,25 @@ impl SlurmNodes<'_> {
         entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
+        when: (Time, Time, bool),
+    ) -> Option<(Time, NodeGrant)> {
+        let in_kind = |kind| {
+            let nodes = self.of_kind(entry, kind, nodes);
+            self.will_run_in(entry, kind, &nodes, counts, when)
+        };
+        // Of kinds of nodes it takes the one where it can start first.
+        (0..entry.job.constraint.kinds()).filter_map(in_kind).min_by_key(|(start, _)| *start)
+    }
+
+    fn will_run_in(
+        &mut self,
+        entry: QueueEntry<'_>,
+        kind: usize,
+        nodes: &NodeSet,
+        counts: &NodeCounts,
         (now, unix_start, only_now): (Time, Time, bool),
     ) -> Option<(Time, NodeGrant)> {
-        let earliest = self.earliest(entry, counts, now);
+        let earliest = self.earliest_in(entry, kind, counts, now);
         if earliest <= now
             && let Some(grant) = self.test(entry, false).run(nodes, counts)
         {
@@ -214,7 +273,7 @@ impl SlurmNodes<'_> {
         }
         let mut future = std::mem::take(&mut self.state.future);
         future.copy(self.used_without(entry.partition));
-        let found = self.will_run_without(entry, nodes, counts, (now, unix_start, only_now), &mut future);
+        let found = self.will_run_without(entry, nodes, counts, (now, unix_start, only_now), (earliest, &mut future));
         self.state.future = future;
         found
     }
@@ -227,9 +286,9 @@ impl SlurmNodes<'_> {
         nodes: &NodeSet,
         counts: &NodeCounts,
         (now, unix_start, only_now): (Time, Time, bool),
-        future: &mut NodesInUse,
+        (earliest, future): (Time, &mut NodesInUse),
     ) -> Option<(Time, NodeGrant)> {
-        let (site, earliest) = (self.site, self.earliest(entry, counts, now));
+        let site = self.site;
         let has_candidates = self.has_candidates(entry.partition);
         let NodesState { in_use, weights, usable, preemption, .. } = &mut *self.state;
         if has_candidates && earliest <= now {

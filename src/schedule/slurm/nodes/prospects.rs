@@ -24,7 +24,7 @@ pub struct Prospect {
 /// Of all kinds and partitions.
 #[derive(Clone, Debug, Default)]
 pub struct Prospects {
-    all: FxHashMap<(usize, usize), Prospect>,
+    all: FxHashMap<(usize, usize, usize), Prospect>,
     /// Each set once.
     sets: FxHashSet<Arc<NodeSet>>,
     /// The number of the present pass.
@@ -37,10 +37,10 @@ impl Prospects {
         self.pass += 1;
     }
 
-    /// What is known of a kind in a partition.
-    pub fn of(&mut self, kind: usize, partition: usize, candidates: impl FnOnce() -> [NodeSet; 2]) -> &mut Prospect {
+    /// What is known of a kind of jobs in a partition, on one kind of nodes.
+    pub fn of(&mut self, key: (usize, usize, usize), candidates: impl FnOnce() -> [NodeSet; 2]) -> &mut Prospect {
         let Prospects { all, sets, .. } = self;
-        all.entry((kind, partition)).or_insert_with(|| {
+        all.entry(key).or_insert_with(|| {
             let candidates = candidates().map(|set| match sets.get(&set) {
                 Some(known) => Arc::clone(known),
                 None => {

@@ -11,7 +11,7 @@ use crate::time::Seconds;
 pub struct SlurmSite {
     /// The nodes and partitions.
     pub cluster: Arc<Cluster>,
-    /// The nodes of each partition as a set.
+    /// The nodes of each partition on which jobs can run, as a set.
     pub partition_nodes: Vec<NodeSet>,
     /// The network, if it decides where jobs go.
     pub network: Option<Network>,
@@ -99,7 +99,9 @@ impl SlurmParameters {
 impl SlurmSite {
     /// A site with these parameters.
     pub fn new(cluster: Arc<Cluster>, parameters: SlurmParameters) -> SlurmSite {
-        let set = |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied());
+        let is_up = |node: &u32| !cluster.nodes[*node as usize].is_down;
+        let set =
+            |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied().filter(is_up));
         let partition_nodes = cluster.partitions.iter().map(set).collect();
         let network = (!cluster.switches.is_empty()).then(|| Network::new(&cluster));
         let mut site = SlurmSite { cluster, partition_nodes, network, parameters, preemptable: Vec::new() };

@@ -78,7 +78,7 @@ PartitionName=other Nodes=ALL QOS=inside
 /// So many CPUs on each of these nodes, each with 1000 MB.
 fn on(nodes: &[u32], cpus: u32) -> NodeGrant {
     let what = Resources { cpus, memory: u64::from(cpus) * 1000, gpus: 0 };
-    nodes.iter().map(|&node| NodeShare { node, what }).collect()
+    nodes.iter().map(|&node| NodeShare::new(node, what)).collect()
 }
 
 const TWO_ACCOUNTS: &str =
