@@ -31,6 +31,13 @@ pub enum MemoryAsked {
     PerCpu(u64),
 }
 
+impl MemoryAsked {
+    /// Whether it says an amount, not all or nothing.
+    pub fn is_amount(self) -> bool {
+        !matches!(self, MemoryAsked::Unsaid | MemoryAsked::PerNode(0))
+    }
+}
+
 /// How many GPUs a job asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GpusAsked {

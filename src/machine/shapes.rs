@@ -71,11 +71,12 @@ impl Shapes {
         Shapes::of(cluster, requests.all().to_vec())
     }
 
-    /// A job that does not say its memory has all of its nodes, as in Slurm. A log in which no job says it just does not have it.
+    /// A job that does not say its memory has all of its nodes, as in Slurm. A log in which no job says an amount just does not have
+    /// it: accounting has 0 where memory is not used.
     fn of(given: Arc<Cluster>, asked: Vec<Request>) -> Shapes {
-        let has_default = |partition: &Partition| partition.default_memory() != MemoryAsked::PerNode(0);
-        let is_known = asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)
-            || given.partitions.iter().any(has_default);
+        let has_default = |partition: &Partition| partition.default_memory().is_amount();
+        let is_known =
+            asked.iter().any(|request| request.memory.is_amount()) || given.partitions.iter().any(has_default);
         let cluster = match is_known || given.ignores_memory {
             true => Arc::clone(&given),
             false => Arc::new(Cluster { ignores_memory: true, ..Cluster::clone(&given) }),
@@ -141,7 +142,7 @@ impl Shapes {
     /// What one more request means, which has the next number.
     pub fn push(&mut self, request: &Request) {
         self.asked.push(request.clone());
-        if self.is_without_memory() && request.memory != MemoryAsked::Unsaid {
+        if self.is_without_memory() && request.memory.is_amount() {
             let users = std::mem::take(&mut self.users);
             *self = Shapes { users, ..Shapes::of(Arc::clone(&self.given), std::mem::take(&mut self.asked)) };
             return;

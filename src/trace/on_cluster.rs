@@ -10,7 +10,7 @@ use super::wide::WideNumbers;
 use super::workload::Workload;
 use crate::job::Submission;
 use crate::machine::{Cluster, Partition, PartitionState, Shapes, Unplaceable};
-use crate::request::{MemoryAsked, Request, RequestId, Requests};
+use crate::request::{Request, RequestId, Requests};
 use crate::text::printable;
 use crate::time::Seconds;
 
@@ -192,7 +192,7 @@ fn submitted<'r>(request: &'r Request, estimate: Seconds, cluster: &Cluster) -> 
     if open.len() == request.partitions.len() {
         return Ok(Cow::Borrowed(request));
     }
-    let has_default = cluster.partitions.iter().any(|other| other.default_memory() != MemoryAsked::PerNode(0));
+    let has_default = cluster.partitions.iter().any(|other| other.default_memory().is_amount());
     let memory = if has_default { cluster.memory_of(request) } else { request.memory };
     let partitions = open.into_iter().map(|partition| partition.name.clone()).collect();
     Ok(Cow::Owned(Request { memory, partitions, ..request.clone() }))

@@ -80,3 +80,31 @@ fn states_are_shown_and_written() {
     let again = sim(&["machine", &toml]);
     assert!(again.code == 0 && again.out.contains("down        2 nodes, 8 CPUs"), "{}", again.out);
 }
+
+/// A partition that drains runs the jobs that wait there, and takes no new ones.
+#[test]
+fn a_draining_partition_runs_what_waits_there() {
+    let folder = Folder::new();
+    let machine = "[[nodes]]\nname = 'n[1-2]'\ncpus = 4\n\n[[partitions]]\nname = 'p'\nnodes = 'n1'\n\n\
+        [[partitions]]\nname = 'r'\nnodes = 'n2'\nstate = 'drain'\n\n[[partitions]]\nname = 'q'\nnodes = 'n2'\nstate = 'down'\n";
+    let machine = folder.write("site.toml", machine);
+    let row = |at: u32| {
+        let times = [at, at, at + 1].map(|minute| format!("2026-01-30T00:{minute:02}:00")).join("|");
+        format!("{at}|alice|{times}|1|1|00:01:00|COMPLETED|p\n")
+    };
+    let past: String = (1..50).map(row).collect();
+    let log = folder
+        .write("log.sacct", format!("JobID|User|Submit|Start|End|NCPUS|NNodes|Timelimit|State|Partition\n{past}"));
+    let queue = "JOBID|USER|PARTITION|CPUS|NODES|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON|NODELIST\n\
+        101|bob|r|1|1|1:00:00|0:00|PENDING|2026-01-31T11:55:00|N/A|Priority|\n\
+        102|bob|q|1|1|1:00:00|0:00|PENDING|2026-01-31T11:55:00|N/A|Priority|\n";
+    let queue = folder.write("queue.txt", queue);
+    let args = ["wait", &log, "--queue", &queue, "--machine", &machine, "--recalibrate", "off", "--draws", "1"];
+    let ran = sim(&[&args[..], &["--format", "csv"]].concat());
+    let names: Vec<&str> = ran.out.lines().next().unwrap().split(',').collect();
+    let at = names.iter().position(|name| *name == "stage").unwrap();
+    let stages: Vec<&str> = ran.out.lines().skip(1).map(|row| row.split(',').nth(at).unwrap()).collect();
+    assert!(ran.code == 0 && stages[0] == "waiting" && stages[1] != "waiting", "{}{}", ran.out, ran.err);
+    let ran = sim(&[&args[..], &["--ask", "procs=1,estimate=10m,partition=r"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("--ask: its partition is down, or takes no new jobs"), "{}", ran.err);
+}
