@@ -193,6 +193,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
     slurm_conf::note_preemption(schedulers, options.machine.is_some());
     if options.machine.is_some() {
+        let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
+        slurm_conf::note_idle_limits(schedulers, options.has_limits());
         options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.

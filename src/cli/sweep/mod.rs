@@ -196,6 +196,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes());
     if sweep.grid.has_nodes() {
+        slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
         options::warn_of_pools(sweep.grid.schedulers().iter());
     } else {
         options::warn_of_placements(sweep.grid.schedulers().iter());
