@@ -163,6 +163,11 @@ impl Shapes {
         &self.asked[request.index().expect("every job on nodes has a request")]
     }
 
+    /// What all requests ask for in their own words.
+    pub fn all_asked(&self) -> &[Request] {
+        &self.asked
+    }
+
     /// Whether it is known of any job how much memory it has.
     pub fn has_memory(&self) -> bool {
         self.asked.iter().any(|request| request.memory != MemoryAsked::Unsaid)

@@ -33,8 +33,8 @@ use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, Placement};
-use crate::spec::Spec;
+use crate::machine::{Cluster, Placement, Shapes};
+use crate::spec::{Key, Spec};
 use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
@@ -44,7 +44,7 @@ use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::PriorityRanking;
 use releases::{Release, Releases};
-use settings::Settings;
+use settings::{ON_NODES, Settings};
 use space::Space;
 
 pub(super) use settings::FORM;
@@ -52,16 +52,29 @@ pub(super) use settings::FORM;
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
     let settings = Settings::of(spec);
-    let is_simple =
-        |cluster: &Cluster| cluster.associations.is_empty() && cluster.nodes.iter().all(|node| node.cpus == 1);
     match log.shapes() {
         None => Box::new(Slurm::new(settings, log)),
         // The same passes, much faster.
-        Some(shapes) if shapes.is_pool() && log.knows_jobs() && is_simple(shapes.cluster()) => {
+        Some(shapes) if log.knows_jobs() && is_as_a_pool(spec, shapes) => {
             Box::new(PlacedPool::new(Box::new(Slurm::new(settings, log)), shapes, Placement::default()))
         }
         Some(shapes) => Box::new(SlurmOnNodes::new(settings, shapes, log)),
     }
+}
+
+/// Whether the passes on nodes are those on a pool of processors. Priorities are not: on nodes they are recalculated from time to
+/// time, and fair share is that of accounts.
+fn is_as_a_pool(spec: &Spec, shapes: &Shapes) -> bool {
+    let acts_on_nodes = |key: &&Key| key.about.ends_with(ON_NODES) && key.name != "enforce_limits";
+    let mut keys = FORM.keys.iter().filter(acts_on_nodes);
+    let Cluster { nodes, partitions, associations, .. } = &**shapes.cluster();
+    spec.text("order") == "fcfs"
+        && keys.all(|key| spec.text(key.name) == key.default)
+        && shapes.is_pool()
+        && associations.is_empty()
+        && nodes.iter().all(|node| node.cpus == 1)
+        && partitions.iter().all(|partition| partition.max_time.is_none())
+        && shapes.all_asked().iter().all(|request| request.nice == 0 && request.cpus_per_task <= 1)
 }
 
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
