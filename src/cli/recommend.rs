@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
+use super::notes::{warn_of_never, warn_of_other_jobs};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
@@ -227,6 +228,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let progress = Progress::counting("recommend", "runs", Some(question.runs()));
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
+    warn_of_never(&found.never);
+    // The candidates ran on one part of the log, the winner on the other.
+    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.runs.rows));
+    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.runs.rows));
     note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)

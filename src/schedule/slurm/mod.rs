@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+mod never;
 pub mod nodes;
 mod on_nodes;
 mod priority;
@@ -333,5 +334,37 @@ impl Policy for Slurm {
         let main = main.next(*now, is_needed, rest(*now, *last_event));
         // Without a waiting job no pass has an effect.
         [backfill, main].into_iter().flatten().min().filter(|_| *is_waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::machine::parse_toml;
+    use crate::request::{Request, Requests};
+    use crate::schedule::catalog;
+
+    #[test]
+    fn nodes_of_one_cpu_are_a_pool_unless_a_key_or_a_job_says_more() {
+        let is_pool = |keys: &str, machine: &str, request: Request| {
+            let cluster = Arc::new(parse_toml(&format!("[[nodes]]\nname = \"n[1-4]\"\ncpus = 1\n{machine}")).unwrap());
+            let mut requests = Requests::default();
+            let id = requests.intern(Request { cpus: 2, ..request });
+            let mut shapes = Shapes::new(cluster, &requests);
+            shapes.note_jobs([(id, 2)].into_iter());
+            is_as_a_pool(&catalog::parse(&format!("slurm{keys}")).unwrap(), &shapes)
+        };
+        let plain = Request::default;
+        assert!(is_pool("", "", plain()));
+        assert!(is_pool(":bf_interval=1m,running=prediction,enforce_limits=no", "", plain()));
+        for keys in ["order=multifactor", "epilog=30s", "bf_max_job_part=3", "preempt=requeue", "partition_job_depth=2"]
+        {
+            assert!(!is_pool(&format!(":{keys}"), "", plain()), "{keys}");
+        }
+        assert!(!is_pool("", "[[partitions]]\nname = \"p\"\nnodes = \"ALL\"\nmax_time = \"1h\"\n", plain()));
+        assert!(!is_pool("", "", Request { nice: 5, ..plain() }));
+        assert!(!is_pool("", "", Request { cpus_per_task: 2, ..plain() }));
     }
 }
