@@ -84,6 +84,9 @@
 //!   `schedule/slurm/nodes/`; when they are applied there, `schedule/slurm/on_nodes.rs`; priorities and limits of the owners of
 //!   jobs, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
 //!   with them, `engine/simulation/preempted.rs`.
+//! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
+//!   `schedule/on_nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
+//!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
 //!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.

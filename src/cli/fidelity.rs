@@ -176,7 +176,8 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
-        let row = FidelityRow { heading: &heading, scheduler, predictor }.cells(&swept[at], &figures);
+        let dropped = workload.cleaning.dropped() + (recorded.jobs.len() - figures.jobs) as u64;
+        let row = FidelityRow { heading: &heading, scheduler, predictor, dropped }.cells(&swept[at], &figures);
         PrintedSchedule { name: options.setting().pair(), row, figures, fidelity: fidelity.filter(|_| again) }
     };
     let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();

@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::quiet::is_quiet;
 use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
+use crate::job::Job;
 use crate::machine::{Constraint, Shapes};
+use crate::metrics::RunRow;
 use crate::model::EstimateModel;
 use crate::predict::catalog::table;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
+use crate::runs::NeverBySetting;
 use crate::spec::Spec;
 use crate::text::shortened;
 use crate::time::readable_duration;
@@ -112,6 +115,36 @@ fn bad_constraints(workload: &Workload) -> String {
     }
 }
 
+/// How many lines there are at most about settings that can never start some jobs: a sweep may have many.
+const MOST_NEVER: usize = 8;
+
+/// Warns of jobs that settings can never start.
+pub fn warn_of_never(never: &NeverBySetting) {
+    for (setting, words) in never.iter().take(MOST_NEVER) {
+        warning(format_args!("{setting} can never start some jobs, which are dropped: {words}"));
+    }
+    if never.len() > MOST_NEVER {
+        let others = grouped((never.len() - MOST_NEVER) as u64);
+        warning(format_args!("{others} others can never start some jobs either: see the column dropped"));
+    }
+}
+
+/// Warns if compared runs do not have the same jobs, because some can never start in one of them.
+pub fn warn_of_other_jobs<'a>(rows: impl Iterator<Item = &'a RunRow>) {
+    let counts = |row: &RunRow| [Some(row.summary.jobs), row.baseline.as_ref().map(|base| base.summary.jobs)];
+    let counts: BTreeSet<usize> = rows.flat_map(counts).flatten().collect();
+    if let (Some(fewest), Some(most)) = (counts.first(), counts.last())
+        && fewest < most
+    {
+        warning(format_args!(
+            "the runs do not have the same jobs: from {} to {}, because some can never start in some of them; each figure is of \
+             the jobs of its run, so a difference is also one of jobs",
+            grouped(*fewest as u64),
+            grouped(*most as u64)
+        ));
+    }
+}
+
 /// Warns if the durations of a table are probably not in seconds. Other logs, and tables whose unit is stated, are not checked.
 pub fn report_unit(log: &Log, doubt: impl FnOnce() -> Option<UnitDoubt>) {
     let Some(column) = log.source.run_column.as_ref().filter(|_| !is_quiet()) else { return };
@@ -162,14 +195,26 @@ fn report_memory(name: &str, workload: &Workload, shapes: &Shapes) {
     }
 }
 
-/// Notes what the jobs of a log ask for, if only their processors are simulated. `unit` is what a processor is.
+/// Notes what the jobs of a log ask for, if only their processors are simulated, and how many ask nodes for another number of CPUs
+/// than the log says. `unit` is what a processor is.
 pub fn report_requests(name: &str, workload: &Workload, unit: Unit) {
     let is_pool = workload.shapes.is_none();
     if let Some(words) = beyond_a_pool(&workload.requests, unit).filter(|_| is_pool) {
         note(format_args!("{name}: {words} not simulated: --machine FILE"));
     }
-    if let Some(shapes) = &workload.shapes {
-        report_memory(name, workload, shapes);
+    let Some(shapes) = &workload.shapes else { return };
+    report_memory(name, workload, shapes);
+    if unit != Unit::Cpus {
+        return;
+    }
+    let is_other = |job: &&Job| shapes.get(job.request).cpus != job.submission.procs;
+    let others = workload.jobs.iter().filter(is_other).count() as u64;
+    if others > 0 {
+        let jobs = counted_as(others, "job asks", "jobs ask");
+        note(format_args!(
+            "{name}: {jobs} for another number of CPUs than the log says: placed with what is asked for; predictors, widths and \
+             areas have the number in the log (--procs-field)"
+        ));
     }
 }
 

@@ -7,6 +7,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
+use super::notes::{warn_of_never, warn_of_other_jobs};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
@@ -193,6 +194,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
     slurm_conf::note_preemption(schedulers, options.machine.is_some());
     if options.machine.is_some() {
+        let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
+        slurm_conf::note_idle_limits(schedulers, options.has_limits());
         options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
@@ -225,6 +228,10 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let progress = Progress::counting("recommend", "runs", Some(question.runs()));
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
     };
+    warn_of_never(&found.never);
+    // The candidates ran on one part of the log, the winner on the other.
+    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.runs.rows));
+    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.runs.rows));
     note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)

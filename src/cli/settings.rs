@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::interrupt;
 use super::log::read_log;
 use super::names::NamesOption;
-use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
+use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_never};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
@@ -112,6 +112,7 @@ impl LogUnderSettings {
                 Executor { plan: &plan, jobs, shard, threads, ends_at_failure: true, details: &details, watch: &watch };
             executor.compute(folder, &format, yields)?
         };
+        warn_of_never(&computed.never);
         if work.folder.is_some() {
             note(runs_in_words(plan.len(), computed.reused, computed.computed));
         }

@@ -186,6 +186,16 @@ pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on
     }
 }
 
+/// Says that limits are given but not enforced.
+pub fn note_idle_limits<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, has_limits: bool) {
+    if let Some(spec) = schedulers.find(|spec| has_limits && catalog::ignores_limits(spec)) {
+        note(format_args!(
+            "{spec}: limits of QOS, accounts and users are not enforced, as in Slurm without AccountingStorageEnforce=limits; \
+             slurm:enforce_limits=yes enforces them"
+        ));
+    }
+}
+
 /// Says that predictions have no effect under `slurm`, if a predictor was chosen for it.
 pub fn note_idle_predictor(matches: &ArgMatches, settings: &[Options]) {
     let is_idle = |options: &Options| catalog::is_slurm_by_estimates(&options.scheduler);

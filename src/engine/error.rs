@@ -79,6 +79,13 @@ pub enum EngineError {
         /// The number of jobs that still wait.
         waiting: usize,
     },
+    /// The policy can start no job of a workload.
+    NoneStarts {
+        /// The policy's name.
+        scheduler: String,
+        /// The causes.
+        causes: String,
+    },
     /// No events are left, but jobs are still at the gate: their conditions cannot be met.
     Held {
         /// The first of them.
@@ -135,6 +142,9 @@ impl fmt::Display for EngineError {
                 "scheduler '{scheduler}' never starts job {job}, the first of {} at time {time}",
                 counted(*waiting as u64, "waiting job")
             ),
+            EngineError::NoneStarts { scheduler, causes } => {
+                write!(f, "scheduler '{scheduler}' can start no job: {causes}")
+            }
             EngineError::Held { job, time, held } => write!(
                 f,
                 "job {job}, the first of {} at time {time}, waits for a job that never starts: are its dependencies in a circle?",

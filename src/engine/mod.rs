@@ -9,6 +9,7 @@ mod error;
 mod event_queue;
 mod feedback;
 mod gate;
+mod never;
 mod observer;
 mod recorder;
 mod run;
@@ -17,6 +18,7 @@ mod simulation;
 
 pub use error::EngineError;
 pub use gate::Gate;
+pub use never::NeverStarted;
 pub use observer::{
     Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Preemption,
     Reservation, Start,

@@ -61,6 +61,14 @@ pub trait Observer {
     /// A job still waits after a pass, and the policy has reserved a start for it. Called after the starts of the pass.
     fn on_reservation(&mut self, _reservation: &Reservation) {}
 
+    /// Whether the observer wants to see after each pass which jobs are held by a limit. That costs time.
+    fn wants_held(&self) -> bool {
+        false
+    }
+
+    /// The jobs that a limit holds after a pass, by their arrival, in this order. Called before [`Observer::on_pass`].
+    fn on_held(&mut self, _held: &[JobId]) {}
+
     /// A pass has ended. Called after its starts and reservations. The view has the jobs that still wait, and what is free.
     fn on_pass(&mut self, _view: &View<'_>) {}
 
@@ -289,6 +297,10 @@ macro_rules! forward_events {
             forward_events!(@call on_reservation event $($parts)+);
         }
 
+        fn on_held(&mut $this, held: &[JobId]) {
+            forward_events!(@call on_held held $($parts)+);
+        }
+
         fn on_pass(&mut $this, view: &View<'_>) {
             forward_events!(@call on_pass view $($parts)+);
         }
@@ -318,6 +330,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn wanted_reservations(&self) -> usize {
         self.0.wanted_reservations().max(self.1.wanted_reservations())
     }
+
+    fn wants_held(&self) -> bool {
+        self.0.wants_held() || self.1.wants_held()
+    }
 }
 
 /// A borrowed observer.
@@ -327,6 +343,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     fn wanted_reservations(&self) -> usize {
         (**self).wanted_reservations()
     }
+
+    fn wants_held(&self) -> bool {
+        (**self).wants_held()
+    }
 }
 
 /// An observer that may be missing.
@@ -335,5 +355,9 @@ impl<O: Observer> Observer for Option<O> {
 
     fn wanted_reservations(&self) -> usize {
         self.as_ref().map_or(0, Observer::wanted_reservations)
+    }
+
+    fn wants_held(&self) -> bool {
+        self.as_ref().is_some_and(Observer::wants_held)
     }
 }

@@ -219,7 +219,9 @@ impl Observer for Recorder {
 
     fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
         let Placed { id, place } = cancellation.job;
-        self.outcomes[id.index()] = Outcome { ra_seconds: 0.0, ..self.drafts[place].outcome };
+        // It may have run before it was requeued.
+        let start = IfKnown::UNKNOWN;
+        self.outcomes[id.index()] = Outcome { start, ra_seconds: 0.0, ..self.drafts[place].outcome };
     }
 }
 

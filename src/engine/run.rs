@@ -1,7 +1,10 @@
 //! Simulates a whole workload, from the first submission to the last end.
 
+use std::ops::Range;
+
 use super::error::EngineError;
 use super::gate::Gate;
+use super::never::NeverStarted;
 use super::observer::{Observer, PredictionMade};
 use super::recorder::{GivenAreas, Outcome, Preempted};
 use super::setup::{EngineOptions, Named};
@@ -24,6 +27,8 @@ pub struct RunRecord {
     pub history: Option<Vec<PredictionMade>>,
     /// What the jobs were given of the nodes. None on a pool of processors.
     pub given: Option<GivenAreas>,
+    /// The jobs that were dropped because the scheduler can never start them. Their starts are not known.
+    pub never: NeverStarted,
     /// The jobs that made way for others. None if the scheduler stops no jobs.
     pub preempted: Option<Preempted>,
     /// The jobs as they were simulated, in workload order, if some had conditions or were cancelled while they ran. Their submit
@@ -53,7 +58,7 @@ impl Finished<'_> {
     /// When the job started; the last time, if it was requeued.
     ///
     /// # Panics
-    /// If the job was cancelled or has not started, which cannot happen after [`run`].
+    /// If the job was cancelled or has not started. [`RunRecord::finished`] has no such jobs.
     pub fn start(&self) -> Time {
         self.outcome.start.get().expect("a whole workload has run")
     }
@@ -70,14 +75,23 @@ impl Finished<'_> {
 }
 
 impl RunRecord {
-    /// The jobs with their outcomes. `jobs` must be the jobs that were simulated.
+    /// The jobs that have run, with their outcomes. `jobs` must be the jobs that were simulated.
     pub fn finished<'a>(&'a self, jobs: &'a [Job]) -> impl Iterator<Item = Finished<'a>> + Clone {
+        self.finished_in(jobs, 0..jobs.len()).map(|(_, finished)| finished)
+    }
+
+    /// Those of a part of the jobs, with their places among all.
+    pub fn finished_in<'a>(
+        &'a self,
+        jobs: &'a [Job],
+        part: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Finished<'a>)> + Clone {
         let arrived = self.arrived.as_deref().unwrap_or(jobs);
-        let all = arrived.iter().zip(jobs).zip(&self.outcomes).enumerate();
-        all.map(|(at, ((job, in_log), outcome))| {
+        let started = part.filter(|&at| self.outcomes[at].start.get().is_some());
+        started.map(move |at| {
             let virtual_start = self.virtual_starts.as_ref().map(|starts| starts[at]);
-            let submitted = self.submitted.as_ref().map_or(in_log.submission.submit, |times| times[at]);
-            Finished { job, submitted, outcome, virtual_start }
+            let submitted = self.submitted.as_ref().map_or(jobs[at].submission.submit, |times| times[at]);
+            (at, Finished { job: &arrived[at], submitted, outcome: &self.outcomes[at], virtual_start })
         })
     }
 }
@@ -86,7 +100,7 @@ impl RunRecord {
 /// arrivals with the number of jobs that have arrived.
 ///
 /// # Errors
-/// If the policy or the predictor breaks its contract, or a job is wider than the machine.
+/// If the policy or the predictor breaks its contract, a job is wider than the machine, or no job can start.
 pub fn run(
     procs: u32,
     jobs: &[Job],
@@ -114,7 +128,10 @@ pub fn run_simulation(
     } else {
         run_in_order(&mut simulation, jobs, progress)?;
     }
-    let (given, preempted) = (simulation.given(), simulation.preempted());
+    if simulation.never_started().count() == jobs.len() as u64 && !jobs.is_empty() {
+        return Err(simulation.none_starts());
+    }
+    let (given, preempted, never) = (simulation.given(), simulation.preempted(), simulation.never_started().clone());
     let mut arrived = simulation.gate().map(|gate| gate.arrived_jobs(jobs));
     for &(id, runtime) in simulation.cut_runs() {
         arrived.get_or_insert_with(|| jobs.to_vec())[id.index()].runtime = runtime;
@@ -122,7 +139,7 @@ pub fn run_simulation(
     let submitted = simulation.gate().and_then(|gate| gate.submissions()).map(<[Time]>::to_vec);
     let virtual_starts = simulation.take_virtual_starts();
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history, given, preempted, arrived, submitted, virtual_starts })
+    Ok(RunRecord { outcomes, history, given, never, preempted, arrived, submitted, virtual_starts })
 }
 
 /// Runs jobs that are submitted at their own times.

@@ -110,7 +110,7 @@ options! {
         "overrun" "RULE" [cleaning.overrun: Words(OVERRUNS)]
             "A job that outlives its estimate runs on as recorded (extend), or is ended there (kill)"
         "strict" "" [cleaning.strict: Words(SWITCH)]
-            "A job wider than the machine is an error, instead of being dropped and counted"
+            "A job wider than the machine, or one that can never start on it, is an error, instead of being dropped and counted"
         "skip-bad-lines" "" [skip_bad_lines: Words(SWITCH)]
             "Skip and count faulty lines instead of stopping at the first"
     }

@@ -92,6 +92,14 @@ impl Options {
         OPTIONS.iter().filter(is_given).map(|option| (option, option.get(self)))
     }
 
+    /// Whether accounts, users or qualities of service have limits.
+    pub fn has_limits(&self) -> bool {
+        let of_file = self.associations.as_ref().map(|file| &file.associations);
+        of_file
+            .or(self.machine.as_ref().map(|machine| &machine.cluster.associations))
+            .is_some_and(|all| all.has_limits())
+    }
+
     /// The label of a run with these options on this workload.
     pub fn label(&self, workload: &Workload) -> RunLabel {
         RunLabel {

@@ -82,7 +82,17 @@ impl Options {
         if let Some(file) = &self.associations {
             Arc::make_mut(&mut cluster).associations = file.associations.clone();
         }
-        put_on_cluster(workload, &cluster, &self.partition_map, &log.names, self.reading.unit)
+        let workload = put_on_cluster(workload, &cluster, &self.partition_map, &log.names, self.reading.unit)?;
+        let unplaceable = &workload.cleaning.unplaceable;
+        if self.cleaning.strict && unplaceable.count() > 0 {
+            let why = format!(
+                "job {} can never run on the machine ({}); without --strict such jobs are dropped and counted",
+                unplaceable.first,
+                unplaceable.in_words()
+            );
+            return Err(TraceError::unusable(&log.name, why));
+        }
+        Ok(workload)
     }
 
     /// As [`Options::clean`], but reuses the memory of the log's records: the log has none afterwards.

@@ -46,7 +46,7 @@ pub fn schedule_columns<'a>() -> [Vec<Column<FidelityRow<'a>>>; 2] {
         Vec::from(column_list! {
             |row: FidelityRow<'a>|
             label "without_wait" "jobs that are left out because the log has no wait of them" row.heading.without_wait;
-            label "dropped" "records of the log that did not become jobs" row.heading.workload.cleaning.dropped();
+            label "dropped" "records of the log that did not become jobs, and jobs that can never start" row.dropped;
             label "window" "the length of the windows" print_duration(row.heading.window);
             key "options" "other options that change the result" row.heading.options.to_string();
         }),

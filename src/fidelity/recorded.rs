@@ -31,8 +31,8 @@ pub struct RecordedComparison {
     pub figures: FidelityFigures,
     /// The figures of the groups, for each key in the order of the keys.
     pub breakdowns: Vec<FidelityBreakdown>,
-    /// The jobs with both waits, in the order of [`RecordedWaits::jobs`].
-    pub waits: Vec<MovingJob>,
+    /// The jobs with both waits, in the order of [`RecordedWaits::jobs`]. None for one that can never start.
+    pub waits: Vec<Option<MovingJob>>,
 }
 
 /// The figures of groups of jobs.
@@ -82,24 +82,25 @@ impl RecordedWaits {
             // What a job waits for beside the scheduler is no part of its wait, neither here nor there.
             let recorded = &self.eligible.as_ref().unwrap_or(&workload.jobs)[at];
             let simulated = &record.arrived.as_ref().unwrap_or(&workload.jobs)[at];
-            MovingJob {
+            Some(MovingJob {
                 submit: workload.jobs[at].submission.submit,
                 recorded: recorded.recorded_wait.get().expect("these jobs have a recorded wait"),
-                simulated: outcome.start.get().expect("a whole workload has run") - simulated.submission.submit,
-            }
+                simulated: outcome.start.get()? - simulated.submission.submit,
+            })
         };
-        let waits: Vec<MovingJob> = self.jobs.iter().map(moving).collect();
+        let waits: Vec<Option<MovingJob>> = self.jobs.iter().map(moving).collect();
         let breakdown = |(grouping, groups): &(Arc<Grouping>, Vec<Vec<u32>>)| {
             // A week has no moving mean of two weeks.
             let windows = self.windows.as_ref().filter(|_| grouping.by != GroupBy::Week);
             let figures = |members: &Vec<u32>| {
-                let jobs: Vec<MovingJob> = members.iter().map(|&at| waits[at as usize]).collect();
+                let jobs: Vec<MovingJob> = members.iter().filter_map(|&at| waits[at as usize]).collect();
                 FidelityFigures::of(&jobs, windows)
             };
             FidelityBreakdown { grouping: grouping.clone(), figures: groups.iter().map(figures).collect() }
         };
         let breakdowns = self.groups.iter().map(breakdown).collect();
-        RecordedComparison { figures: FidelityFigures::of(&waits, self.windows.as_ref()), breakdowns, waits }
+        let compared: Vec<MovingJob> = waits.iter().copied().flatten().collect();
+        RecordedComparison { figures: FidelityFigures::of(&compared, self.windows.as_ref()), breakdowns, waits }
     }
 
     /// Whether the log is long enough for a moving mean.
@@ -111,7 +112,8 @@ impl RecordedWaits {
     pub fn windows_of(&self, comparison: &RecordedComparison) -> Vec<SameWindows> {
         let mut all = Vec::new();
         if let Some(windows) = &self.windows {
-            windows.for_each(&comparison.waits, |same| {
+            let waits: Vec<MovingJob> = comparison.waits.iter().copied().flatten().collect();
+            windows.for_each(&waits, |same| {
                 if same.jobs > 0 {
                     all.extend((0..same.count).map(|later| same.later(later)));
                 }

@@ -67,7 +67,7 @@ impl RecordedFit {
         let at = match reason {
             WaitReason::Memory => 1,
             WaitReason::Gpus => 2,
-            WaitReason::Cpus | WaitReason::Behind => 0,
+            WaitReason::Cpus | WaitReason::Limit | WaitReason::Behind => 0,
         };
         self.misfits[at] += 1;
     }

@@ -27,6 +27,8 @@ pub struct FidelityRow<'a> {
     pub scheduler: String,
     /// The predictor's spec.
     pub predictor: String,
+    /// Records that did not become jobs, and jobs that can never start.
+    pub dropped: u64,
 }
 
 /// A compared job as a row.
@@ -49,7 +51,8 @@ pub fn compared_jobs<'a>(
     jobs: &'a [u32],
     comparison: &'a RecordedComparison,
 ) -> impl Iterator<Item = ComparedJob> + 'a {
-    jobs.iter().zip(&comparison.waits).map(|(&index, &waits)| {
+    let started = jobs.iter().zip(&comparison.waits).filter_map(|(index, waits)| Some((*index, (*waits)?)));
+    started.map(|(index, waits)| {
         let job = &workload.jobs[index as usize];
         let cell = |kind, code| Cell::of_name(&workload.names, kind, workload.wide.number(code));
         let user = cell(NameKind::User, job.submission.user);

@@ -194,6 +194,11 @@ impl Shapes {
             && self.find(request).is_ok_and(|shape| shape.places.iter().any(|place| place.all_memory))
     }
 
+    /// What all requests ask for in their own words.
+    pub fn all_asked(&self) -> &[Request] {
+        &self.asked
+    }
+
     /// The shape of a job that can run. Panics if it cannot.
     pub fn get(&self, request: RequestId) -> &NodeShape {
         self.find(request).expect("jobs that cannot run are dropped")

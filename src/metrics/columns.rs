@@ -41,7 +41,7 @@ run_columns! {
         run.label.scheduler.clone(), main(Main::Always);
     PREDICTOR key "predictor" "the predictor of runtimes, likewise" run.label.predictor.clone(), main(Main::Always);
     JOBS count "jobs" "measured jobs" run.summary.jobs;
-    DROPPED label "dropped" "records of the log that did not become jobs" run.label.dropped;
+    DROPPED label "dropped" "records of the log that did not become jobs, and jobs that can never start" run.label.dropped;
     WAIT_MEAN duration "wait_mean" "seconds from submission to start, mean"
         Cell::Seconds(run.summary.wait_mean), lower, main(Main::Always);
     BSLD_MEAN real "bsld_mean" "bounded slowdown, max(1, (wait + runtime) / max(runtime, 10 s)), mean"

@@ -140,12 +140,11 @@ impl UserTotals {
     }
 
     /// Each user of this run in comparison with a baseline, in the order of their first jobs. Both runs must be of the same
-    /// workload.
+    /// workload. Users of whom one of the runs has no jobs, because they can never start there, are left out.
     pub fn against(&self, baseline: &UserTotals) -> impl Iterator<Item = UserChange> {
-        self.sums.iter().map(|user| {
-            let base = baseline.places.get(&user.user).map(|&place| baseline.sums[place]);
-            let base = base.expect("the baseline has the same users").wait_mean();
-            UserChange::new(user.user, user.jobs, user.area, user.wait_mean(), base)
+        self.sums.iter().filter_map(|user| {
+            let base = baseline.sums[*baseline.places.get(&user.user)?].wait_mean();
+            Some(UserChange::new(user.user, user.jobs, user.area, user.wait_mean(), base))
         })
     }
 
@@ -163,11 +162,11 @@ impl UserSums {
 
 /// The mean wait of the widest jobs that together make 1% of the area. Of jobs of one width the first ones are taken.
 /// `waits` are those of `jobs`, `all` is the area of these. NaN without jobs.
-pub(super) fn wait_of_widest(jobs: &[Job], waits: &[f64], all: i128) -> f64 {
+pub(super) fn wait_of_widest<'a>(jobs: impl Iterator<Item = &'a Job>, waits: &[f64], all: i128) -> f64 {
     // The areas of the widest of the jobs so far, by width, and their sum. Most jobs are narrower and are not counted.
     let (mut by_width, mut taken, mut narrowest) = (BTreeMap::<u32, i128>::new(), 0, 0);
     let mut counted = Vec::new();
-    for (job, wait) in jobs.iter().zip(waits) {
+    for (job, wait) in jobs.zip(waits) {
         if job.submission.procs < narrowest {
             continue;
         }
@@ -207,7 +206,7 @@ mod tests {
     }
 
     fn widest(jobs: &[Job], waits: &[f64]) -> f64 {
-        wait_of_widest(jobs, waits, jobs.iter().map(area).sum())
+        wait_of_widest(jobs.iter(), waits, jobs.iter().map(area).sum())
     }
 
     /// Users with one job of area 100 for each of these waits. The job's slowdown is its wait.

@@ -1,6 +1,7 @@
-//! Why jobs wait: how long for want of CPUs, memory or GPUs, and how long behind others.
+//! Why jobs wait: how long for want of CPUs, memory or GPUs, how long because of a limit, and how long behind others.
 //!
-//! After each pass, each waiting job has one reason until the next pass. If it could be placed on what is free, it is behind
+//! After each pass, each waiting job has one reason until the next pass. If a limit of its owner or of its quality of service holds
+//! it, that is the reason, whatever is free: Slurm passes such a job over. If it could be placed on what is free, it is behind
 //! others. Otherwise it is the first of CPUs, memory and GPUs such that it could be placed if there were any number of these and all
 //! else were as it is; CPUs if none of the three alone suffices.
 
@@ -25,13 +26,16 @@ pub enum WaitReason {
     Memory,
     /// Too few GPUs are free.
     Gpus,
+    /// A limit of its owner or of its quality of service holds it.
+    Limit,
     /// It could be placed, but reservations of others or the order of the queue do not allow it.
     Behind,
 }
 
 impl WaitReason {
     /// All of them, in the order in which they are printed.
-    pub const ALL: [WaitReason; 4] = [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus, WaitReason::Behind];
+    pub const ALL: [WaitReason; 5] =
+        [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus, WaitReason::Limit, WaitReason::Behind];
 
     /// The name and the meaning of its column in CSV and JSON.
     fn column(self) -> (&'static str, &'static str) {
@@ -39,6 +43,7 @@ impl WaitReason {
             WaitReason::Cpus => ("wait_hours_cpus", "job-hours of waiting for want of CPUs, on a pool of processors"),
             WaitReason::Memory => ("wait_hours_memory", "job-hours of waiting for want of memory"),
             WaitReason::Gpus => ("wait_hours_gpus", "job-hours of waiting for want of GPUs"),
+            WaitReason::Limit => ("wait_hours_limit", "job-hours of waiting because of a limit"),
             WaitReason::Behind => {
                 ("wait_hours_behind", "job-hours of waiting behind others, though the job could be placed")
             }
@@ -102,6 +107,8 @@ pub struct WaitReasonMeter {
     waiting: [u64; WaitReason::ALL.len()],
     sums: WaitReasons,
     known: KnownReasons,
+    /// The jobs that a limit holds after the last pass, in order of arrival.
+    held: Vec<JobId>,
 }
 
 /// The reasons of requests, as long as the same is free.
@@ -124,6 +131,7 @@ impl WaitReasonMeter {
             waiting: Default::default(),
             sums: WaitReasons::default(),
             known: KnownReasons::default(),
+            held: Vec::new(),
         }
     }
 
@@ -134,6 +142,7 @@ impl WaitReasonMeter {
 
     fn reason(&mut self, id: JobId, procs: u32, view: &View<'_>) -> WaitReason {
         match view.nodes {
+            _ if self.held.binary_search(&id).is_ok() => WaitReason::Limit,
             Some(nodes) => self.known.of(id, nodes),
             None if i64::from(procs) > view.free() => WaitReason::Cpus,
             None => WaitReason::Behind,
@@ -156,6 +165,15 @@ impl Observer for WaitReasonMeter {
 
     fn on_end(&mut self, _end: &End<'_>) {
         self.known.is_old = true;
+    }
+
+    fn wants_held(&self) -> bool {
+        true
+    }
+
+    fn on_held(&mut self, held: &[JobId]) {
+        self.held.clear();
+        self.held.extend_from_slice(held);
     }
 
     fn on_pass(&mut self, view: &View<'_>) {
@@ -232,7 +250,7 @@ fn with_plenty(cluster: &Cluster, free: &[Resources], of: WaitReason, is_whole: 
             WaitReason::Cpus => Resources { cpus: most.cpus, ..*free },
             WaitReason::Memory => Resources { memory: most.memory, ..*free },
             WaitReason::Gpus => Resources { gpus: most.gpus, ..*free },
-            WaitReason::Behind => *free,
+            WaitReason::Limit | WaitReason::Behind => *free,
         }
     };
     free.iter().zip(cluster.resources()).map(with).collect()

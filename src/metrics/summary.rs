@@ -6,6 +6,7 @@ use super::fairness::{UserTotals, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
 use crate::engine::{Finished, GivenAreas, Preempted, RunRecord};
+use crate::job::Job;
 use crate::machine::Cluster;
 use crate::stats::percentiles;
 use crate::time::{DAY, Seconds};
@@ -88,9 +89,15 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     let mut bslds = Vec::with_capacity(measured.len());
     let (mut sums, mut users) = (Sums::default(), UserTotals::default());
     let (mut last_end, mut work) = (workload.first_submit(), 0i128);
-    for (at, finished) in record.finished(&workload.jobs).enumerate() {
+    // The processors of a log that are CPUs of nodes are those with which the jobs are placed.
+    let shapes = workload.shapes.as_ref().filter(|shapes| shapes.cluster().cpus() == u64::from(workload.procs));
+    let placed_area = |job: &Job| match shapes {
+        Some(shapes) => i128::from(shapes.get(job.request).cpus) * i128::from(job.runtime),
+        None => area(job),
+    };
+    for (at, finished) in record.finished_in(&workload.jobs, 0..workload.jobs.len()) {
         last_end = last_end.max(finished.end());
-        work += area(finished.job);
+        work += placed_area(finished.job);
         if !measured.contains(&at) {
             continue;
         }
@@ -103,7 +110,8 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     // The machine was in use. The runs of cancelled jobs are among the others.
     work += record.preempted.map_or(0, |preempted| preempted.requeued.area);
     let makespan = last_end - workload.first_submit();
-    let wide_wait_mean = wait_of_widest(&workload.jobs[measured], &waits, users.area());
+    let widths = record.finished_in(&workload.jobs, measured).map(|(at, _)| &workload.jobs[at]);
+    let wide_wait_mean = wait_of_widest(widths, &waits, users.area());
     let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> i128| {
         let all = all(workload.shapes.as_ref()?.cluster());
         (all > 0).then_some(used(record.given.as_ref()?) as f64 / (all as f64 * makespan as f64))

@@ -17,7 +17,7 @@ use std::path::Path;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, RunRow, SettingRuns, Verdict};
-use crate::runs::{ComputedRuns, PlannedRun, RunsError, compute_rows};
+use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunsError, compute_rows};
 use crate::sort::sort_by;
 use crate::text::counted;
 
@@ -137,6 +137,8 @@ pub struct Recommendation {
     pub reused: usize,
     /// See `reused`.
     pub computed: usize,
+    /// Settings that can never start some jobs.
+    pub never: NeverBySetting,
 }
 
 impl Question {
@@ -198,7 +200,7 @@ impl Question {
             compute_rows(cells, folder, threads, &|done| progress(before + done))
         };
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let ComputedRuns { rows, mut reused, mut computed, .. } = compute(&cells, 0)?;
+        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&cells, 0)?;
         let candidate = |(setting, rows): (&Setting, &[RunRow])| {
             let runs = SettingRuns { rows: rows.to_vec() };
             let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
@@ -220,10 +222,11 @@ impl Question {
                 let judged = compute(&self.rest(&winner.setting, chosen_on), cells.len())?;
                 reused += judged.reused;
                 computed += judged.computed;
+                never.extend(judged.never);
                 Some(candidate((&winner.setting, &judged.rows)))
             }
         };
-        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed })
+        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, never })
     }
 
     /// The mean of the objective, so that lower is better.

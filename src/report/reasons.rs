@@ -15,6 +15,7 @@ pub fn reason_in_words(reason: WaitReason, on_nodes: bool) -> &'static str {
         WaitReason::Cpus => "for want of processors",
         WaitReason::Memory => "for want of memory",
         WaitReason::Gpus => "for want of GPUs",
+        WaitReason::Limit => "because of a limit",
         WaitReason::Behind => "behind others",
     }
 }

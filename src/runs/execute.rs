@@ -45,7 +45,13 @@ pub struct RunReport {
     pub equal: usize,
     /// Runs that could not be computed.
     pub failures: Vec<FailedRun>,
+    /// Of the computed runs and their baselines: settings that can never start some jobs, with their number and the causes in
+    /// words, each once.
+    pub never: NeverBySetting,
 }
+
+/// Settings with the jobs that they can never start.
+pub type NeverBySetting = BTreeSet<(String, String)>;
 
 /// A run that could not be computed.
 #[derive(Debug)]
@@ -103,6 +109,7 @@ impl<'a> Executor<'a> {
             executor: self,
             workloads: Workloads::new(&self.jobs, self.plan, &pending, kept.map(|(keys, _)| keys)),
             baselines: Mutex::default(),
+            never: Mutex::default(),
             next: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             pending,
@@ -118,6 +125,7 @@ impl<'a> Executor<'a> {
         if let Some((_, part)) = &mut sink.kept {
             part.sync()?;
         }
+        report.never = workers.never.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         report.computed = sink.finished - sink.failures.len();
         report.failures.extend(sink.failures);
         sort_by_key(&mut report.failures, |failure| failure.at);
@@ -225,6 +233,7 @@ struct Workers<'a> {
     pending: Vec<usize>,
     workloads: Workloads<'a>,
     baselines: Mutex<BTreeMap<String, Arc<Once<Simulated>>>>,
+    never: Mutex<NeverBySetting>,
     next: AtomicUsize,
     /// Set when a row could not be kept, or at a failure that ends the work. Runs are begun in their order, so all runs before
     /// the one that failed end, and the first failure of the plan is among those that are reported.
@@ -330,7 +339,17 @@ impl Workers<'_> {
         let mut before = 0;
         let progress =
             &mut |arrived| (self.executor.watch)(RunStep::Jobs(arrived - std::mem::replace(&mut before, arrived)));
-        Simulated::of(workload, setting, &run.options.measure, details, progress).map(Arc::new)
+        let simulated = Simulated::of(workload, setting, &run.options.measure, details, progress)?;
+        if simulated.never.count() > 0 {
+            let (name, words) = (setting.pair(), simulated.never.in_words());
+            if run.options.cleaning.strict {
+                return Err(format!(
+                    "{name} can never start some jobs: {words}; without --strict such jobs are dropped and counted"
+                ));
+            }
+            lock(&self.never).insert((name, words));
+        }
+        Ok(Arc::new(simulated))
     }
 }
 

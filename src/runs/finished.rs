@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::plan::PlannedRun;
-use crate::engine::RunRecord;
+use crate::engine::{NeverStarted, RunRecord};
 use crate::experiment::Setting;
 use crate::metrics::{
     Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserTotals,
@@ -43,6 +43,8 @@ pub struct Simulated {
     pub summary: Summary,
     /// The figures of its users.
     pub users: UserTotals,
+    /// The jobs that were dropped because they can never start.
+    pub never: NeverStarted,
     /// None if it was not wanted.
     pub record: Option<RunRecord>,
     /// None if none was wanted; an error if it is too long.
@@ -83,9 +85,10 @@ impl Simulated {
         let record = record.map_err(|error| error.to_string())?;
         let (summary, users) = summarize_with_users(workload, &record, measure);
         let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
+        let never = record.never.clone();
         let record = details.record.then_some(record);
         let (series, reasons) = (series.map(Series::finish), reasons.map(WaitReasonMeter::finish));
-        Ok(Simulated { summary, users, record, series, pictures, reasons })
+        Ok(Simulated { summary, users, never, record, series, pictures, reasons })
     }
 }
 
@@ -123,6 +126,8 @@ impl FinishedRun<'_> {
             losers: self.own.users.losers(&base.users),
             users: Vec::new(),
         });
-        RunRow { label: options.label(self.workload), summary: self.own.summary, baseline }
+        let mut label = options.label(self.workload);
+        label.dropped += self.own.never.count();
+        RunRow { label, summary: self.own.summary, baseline }
     }
 }

@@ -13,7 +13,7 @@ mod plan;
 mod rows;
 mod store;
 
-pub use execute::{Executor, FailedRun, RunReport, RunStep, simulations};
+pub use execute::{Executor, FailedRun, NeverBySetting, RunReport, RunStep, simulations};
 pub use finished::{Details, FinishedRun, Simulated};
 pub use jobs::{GivenJobs, Jobs};
 pub use kept_row::{KeptRow, row_format};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use super::execute::{Executor, RunReport, RunStep};
+use super::execute::{Executor, NeverBySetting, RunReport, RunStep};
 use super::finished::FinishedRun;
 use super::jobs::Jobs;
 use super::kept_row::{KeptRow, row_format};
@@ -25,6 +25,8 @@ pub struct ComputedRuns<K = RunRow, E = ()> {
     pub reused: usize,
     /// The number of runs that were computed by this call.
     pub computed: usize,
+    /// [`RunReport::never`].
+    pub never: NeverBySetting,
 }
 
 /// Why there are no rows, or no sweep.
@@ -81,7 +83,7 @@ impl Executor<'_> {
                 (report, Some((keys, Store::open(folder)?)))
             }
         };
-        let RunReport { failures, reused, computed, .. } = report;
+        let RunReport { failures, reused, computed, never, .. } = report;
         if let Some(failure) = failures.first() {
             let (number, again) = (counted(failures.len() as u64, "run"), self.plan.run(failure.at).command());
             return Err(RunsError::Failed(match self.ends_at_failure {
@@ -102,7 +104,7 @@ impl Executor<'_> {
             let run = self.plan.run(at);
             row.relabel(&run, self.jobs.label(&run));
         }
-        Ok(ComputedRuns { rows, extras, reused, computed })
+        Ok(ComputedRuns { rows, extras, reused, computed, never })
     }
 }
 

@@ -132,6 +132,11 @@ pub fn is_slurm_by_estimates(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("running") == "estimate"
 }
 
+/// Whether the scheduler is Slurm's and does not enforce limits.
+pub fn ignores_limits(spec: &Spec) -> bool {
+    spec.name() == slurm::FORM.name && spec.text("enforce_limits") == "no"
+}
+
 /// Whether the scheduler may stop running jobs on a machine of nodes.
 pub fn preempts(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("preempt") != "off"

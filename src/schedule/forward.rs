@@ -47,6 +47,15 @@ macro_rules! forward_policy {
     (@counts_running_by_estimates $($part:tt)+) => {
         forward_policy!(fn counts_running_by_estimates(&$($part)+) -> bool);
     };
+    (@why_never $($part:tt)+) => {
+        forward_policy!(fn why_never(
+            &mut $($part)+,
+            id: $crate::job::JobId,
+            job: &$crate::job::Submission,
+            view: &$crate::schedule::View<'_>,
+            is_end: bool
+        ) -> Option<$crate::schedule::NeverStarts>);
+    };
     (@oversubscribes $($part:tt)+) => {
         forward_policy!(fn oversubscribes(&$($part)+) -> bool);
     };

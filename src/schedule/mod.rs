@@ -47,7 +47,7 @@ pub(crate) use forward::forward_policy;
 pub(crate) use machine::Machine;
 pub use on_nodes::OnNodes;
 pub use order::Order;
-pub use policy::{Facts, OutsidePolicy, Policy, Stop, View};
+pub use policy::{Facts, NeverStarts, OutsidePolicy, Policy, Stop, View};
 pub use queue::{Queue, Waiting};
 pub use replay::Replay;
 pub use reserving::Reserving;

@@ -97,6 +97,16 @@ pub trait Policy: Send {
         None
     }
 
+    /// Why a waiting job can never start, however long it waits and whatever else leaves. Called at its arrival, and again when
+    /// no event is left that could start it (`is_end`). None: it may start.
+    fn why_never(&mut self, _id: JobId, _job: &Submission, _view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
+        None
+    }
+
+    /// Adds to `held` the waiting jobs that a limit of their owner or of their quality of service holds now. Called after a pass,
+    /// only for observers that want to see them.
+    fn held_by_limits(&mut self, _view: &View<'_>, _held: &mut Vec<JobId>) {}
+
     /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
         false
@@ -119,6 +129,15 @@ pub trait OutsidePolicy {
 pub(super) trait InGivenOrder: Policy {
     /// From now on these jobs are the first of the queue, each once. The others follow in order of arrival.
     fn give_order(&mut self, jobs: Vec<JobId>);
+}
+
+/// Why a job can never start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NeverStarts {
+    /// What forbids it, such as `QOS normal: MaxTRESPerUser cpu=4`. Jobs are counted by it.
+    pub cause: String,
+    /// What of this job is too much, such as `it asks for 6`. Empty if the cause says all.
+    pub asks: String,
 }
 
 /// A running job that makes way for another one.

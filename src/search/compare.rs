@@ -69,7 +69,7 @@ pub fn compare_predictors(
         )?;
         let score = |range: Range<usize>| {
             let mut score = Score::default();
-            for finished in record.finished(&workload.jobs).skip(range.start).take(range.len()) {
+            for (_, finished) in record.finished_in(&workload.jobs, range) {
                 let Outcome { prediction_at_start, answered, inside, .. } = *finished.outcome;
                 score.add(finished.job.runtime, prediction_at_start, answered, inside);
             }

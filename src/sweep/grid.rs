@@ -197,6 +197,11 @@ impl Grid {
         self.values_alone().flat_map(|options| options.schedulers().cloned().collect::<Vec<_>>()).collect()
     }
 
+    /// Whether some runs are on a machine whose users have limits.
+    pub fn has_limits(&self) -> bool {
+        self.values_alone().any(|options| options.has_limits())
+    }
+
     /// Whether runs are on a machine of nodes.
     pub fn has_nodes(&self) -> bool {
         self.values_alone().any(|options| options.machine.is_some())

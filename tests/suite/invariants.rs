@@ -88,9 +88,9 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
         let started = simulation.pass().unwrap().to_vec();
         look(&mut simulation, &started);
     }
-    let given = simulation.given();
+    let (given, never) = (simulation.given(), simulation.never_started().clone());
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history, given, preempted: None, arrived: None, submitted: None, virtual_starts: None }
+    RunRecord { outcomes, history, given, never, preempted: None, arrived: None, submitted: None, virtual_starts: None }
 }
 
 fn work(workload: &Workload) -> i64 {

@@ -45,6 +45,7 @@ mod model_downey;
 mod model_lublin;
 mod model_users;
 mod names;
+mod never_start;
 mod node_figures;
 mod nodes;
 mod one_language;

@@ -38,7 +38,7 @@ fn a_refused_job_is_submitted_again_when_another_has_left() {
     assert_eq!(starts(&enforced, &limited, &rows), [0, 150, 100, 450]);
 }
 
-/// A job that can never keep the limits of its QOS does not end the simulation without a word.
+/// A job that can never keep the limits of its QOS is named. Without any other job there is nothing to simulate.
 #[test]
 fn a_job_that_is_denied_for_ever_is_named() {
     let folder = Folder::new();
@@ -47,7 +47,8 @@ fn a_job_that_is_denied_for_ever_is_named() {
     let log = folder.write("log.csv", "id,submit,wait,run,procs,estimate,user\n7,0,0,100,8,600,ann\n");
     let columns = "csv:id=id,submit=submit,wait=wait,run=run,procs=procs,estimate=estimate,user=user";
     let ran = sim(&[&log, "--slurm-conf", &conf, "--associations", &accounts, "--log-format", columns]);
-    assert!(ran.code == 1 && ran.err.contains("never starts job"), "{} {}", ran.code, ran.err);
+    let why = "can start no job: job 7: QOS deny: MaxTRES cpu=4, it asks for 8";
+    assert!(ran.code == 1 && ran.err.contains(why), "{} {}", ran.code, ran.err);
 }
 
 /// `--nice` lowers the priority, also where that is the order of arrival.

@@ -12,6 +12,7 @@ use clap::{ArgMatches, Args, ValueEnum};
 use super::failure::refuse;
 use super::log::LogArgs;
 use super::names::NamesOption;
+use super::notes::warn_of_other_jobs;
 use super::options::{self, SettingList};
 use super::output_options::{OutputOptions, reporting};
 use super::report_files::ReportFileOptions;
@@ -151,6 +152,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
     let work = Work { folder: args.runs_out.as_deref(), format, threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
+    warn_of_other_jobs(rows.iter().take(log.settings.len()));
     let shown: Vec<PicturedRun> = extras.into_iter().flatten().flatten().collect();
     let (workload, names, runs) = (&*workload, log.names(), log.by_setting(&rows));
     let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();

@@ -120,6 +120,8 @@ impl<'a> Game<'a> {
         let policy = Named { name: self.setting.scheduler.to_string(), value: Box::new(scheduler) as _ };
         let record = self.setting.run_under(policy, workload, (), &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(workload, &record, measure);
-        Ok(RunRow { label: self.options.label(workload), summary, baseline: None })
+        let mut label = self.options.label(workload);
+        label.dropped += record.never.count();
+        Ok(RunRow { label, summary, baseline: None })
     }
 }

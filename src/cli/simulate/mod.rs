@@ -15,7 +15,7 @@ use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
-use super::notes::warn_of_misfits;
+use super::notes::{warn_of_misfits, warn_of_other_jobs};
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
@@ -56,7 +56,7 @@ struct SimulateArgs {
     replications: Option<u32>,
     #[command(flatten)]
     groups: GroupOptions,
-    /// Also print for how many hours jobs wait for want of CPUs, memory or GPUs, and behind others. Takes longer
+    /// Also print for how many hours jobs wait for want of CPUs, memory or GPUs, because of a limit, and behind others. Takes longer
     #[arg(long, help_heading = "Output")]
     reasons: bool,
     #[command(flatten)]
@@ -184,6 +184,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     files.write(&log, &groups, &details)?;
 
+    warn_of_other_jobs(rows.iter().take(copies_from));
     let (options, runs) = (log.settings[0].in_row(), log.by_setting(&rows));
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {

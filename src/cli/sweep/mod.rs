@@ -15,6 +15,7 @@ use stored::{merge, missing_cells, print_missing, print_not_done, status};
 use super::{CommandForm, parsed};
 use crate::cli::failure::{UsageError, refuse, refuse_program};
 use crate::cli::interrupt;
+use crate::cli::notes::warn_of_never;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
 use crate::cli::places::refuse_collisions;
@@ -196,6 +197,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes());
     if sweep.grid.has_nodes() {
+        slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
         options::warn_of_pools(sweep.grid.schedulers().iter());
     } else {
         options::warn_of_placements(sweep.grid.schedulers().iter());
@@ -361,6 +363,7 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize) -> anyh
     if sweep.grid.run_kind().has_feedback {
         note(FEEDBACK_NOTE);
     }
+    warn_of_never(&report.never);
     print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {

@@ -43,6 +43,35 @@ struct LiveQuestion {
     doubts: Vec<String>,
 }
 
+impl LiveQuestion {
+    /// Without the waiting jobs that can never start, such as those over a limit for ever: they are listed with the reason.
+    fn without_never(mut self, forward: &ForwardSetting) -> anyhow::Result<LiveQuestion> {
+        // Every job can start on a pool of processors.
+        if self.snapshot.shapes.is_none() {
+            return Ok(self);
+        }
+        let never = self.snapshot.never_starting(forward)?;
+        if let Some(why) = self.wanted.first().filter(|_| self.one).and_then(|place| never.get(place)) {
+            return refuse(format!("the job can never start: {why}"));
+        }
+        let is_kept: Vec<bool> = (0..self.snapshot.waiting.len()).map(|place| !never.contains_key(&place)).collect();
+        let mut new_places = Vec::new();
+        for job in &mut self.jobs {
+            let Some(place) = job.place.map(|place| self.wanted[place]) else { continue };
+            if is_kept[place] {
+                job.place = Some(new_places.len());
+                new_places.push(is_kept[..place].iter().filter(|is_kept| **is_kept).count());
+            } else {
+                (job.place, job.reason) = (None, Some(format!("it can never start: {}", never[&place])));
+            }
+        }
+        self.wanted = new_places;
+        let mut kept = is_kept.into_iter();
+        self.snapshot.waiting.retain(|_| kept.next().expect("one per job"));
+        Ok(self)
+    }
+}
+
 /// Reads the queue of `--queue`.
 pub fn read_present(file: &str, options: &Options) -> anyhow::Result<PresentQueue> {
     let source = Source::from_argument(file);
@@ -161,7 +190,7 @@ pub fn answer_queue(
                 snapshot.running.push(SnapshotJob { on, ..in_snapshot(submission, request, elapsed) });
             }
             (PresentStage::Held { reason }, _) => held.push((job, submission, reason.to_string())),
-            (PresentStage::Waiting, Ok(_)) if submission.procs > workload.procs => {
+            (PresentStage::Waiting, Ok(_)) if workload.shapes.is_none() && submission.procs > workload.procs => {
                 let reason =
                     format!("wider than the machine of {}, see --procs", counted(workload.procs.into(), "processor"));
                 held.push((job, submission, reason));
@@ -302,6 +331,7 @@ fn answer(
 ) -> anyhow::Result<()> {
     let forward = forward(args);
     let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
+    let asked = asked.without_never(&plan.forward)?;
     let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start, doubts } = asked;
     let progress = Progress::counting("simulating", "past jobs", None);
     let answer = plan.answer(schedule, arrived, (&snapshot, &wanted), &|done, _| progress.set(done))?;

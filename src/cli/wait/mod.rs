@@ -12,7 +12,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::read_and_clean;
-use super::notes::{report_cleaning, report_requests};
+use super::notes::{report_cleaning, report_requests, warn_of_never};
 use super::options;
 use super::progress::Progress;
 use super::slurm_conf::{self, SLURM_CONF};
@@ -161,8 +161,14 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool) -> anyhow::
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()));
     let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
-    let mut starts: Vec<Time> = record.finished(&workload.jobs).map(|job| job.start()).collect();
-    if let Some(arrived) = record.arrived {
+    if record.never.count() > 0 {
+        warn_of_never(&[(setting.pair(), record.never.in_words())].into());
+    }
+    let all = record.finished_in(&workload.jobs, 0..workload.jobs.len());
+    let (kept, mut starts): (Vec<usize>, Vec<Time>) = all.map(|(at, job)| (at, job.start())).unzip();
+    let of_kept = |jobs: Vec<Job>| -> Vec<Job> { kept.iter().map(|&at| jobs[at]).collect() };
+    workload.jobs = of_kept(workload.jobs);
+    if let Some(arrived) = record.arrived.map(of_kept) {
         // Jobs with conditions are in the order in which they joined the queue.
         let mut jobs: Vec<(Job, Time)> = arrived.into_iter().zip(starts).collect();
         sort_by_key(&mut jobs, |(job, _)| job.submission.submit);

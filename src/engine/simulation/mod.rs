@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::gate::Gate;
-use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Reservation, Start};
+use super::never::NeverStarted;
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Start};
 use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
@@ -16,8 +17,10 @@ use crate::time::{Seconds, Time};
 
 mod deadlines;
 mod gated;
+mod never;
 mod predictions;
 mod preempted;
+mod reports;
 mod state;
 
 /// The most wakes in a row in which nothing runs and no job starts: see [`Simulation::is_stuck`]. The pass before the first of them
@@ -107,6 +110,8 @@ pub struct Simulation<O: Observer = ()> {
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
     changed: Vec<JobId>,
+    /// The jobs that were dropped because they can never start.
+    never: NeverStarted,
 }
 
 /// What only the engine stores of a job in the system.
@@ -174,6 +179,7 @@ impl<O: Observer> Simulation<O> {
             reserved: Vec::new(),
             late: Vec::new(),
             changed: Vec::new(),
+            never: NeverStarted::default(),
         }
     }
 
@@ -191,13 +197,14 @@ impl<O: Observer> Simulation<O> {
     /// Submits a job, which arrives at its submit time.
     ///
     /// # Errors
-    /// If the submit time is in the past or before that of the job submitted last, or if the job is wider than the machine
-    /// and the policy does not oversubscribe.
+    /// If the submit time is in the past or before that of the job submitted last, or if the job is wider than a pool of
+    /// processors and the policy does not oversubscribe. On nodes it counts what a job asks of them.
     #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
-        let Machine { capacity, .. } = &self.machine;
-        if !capacity.can_hold(ShapeId::of_procs(submission.procs)) && !self.policy.value.oversubscribes() {
+        let Machine { capacity, nodes, .. } = &self.machine;
+        let is_too_wide = nodes.is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
+        if is_too_wide && !self.policy.value.oversubscribes() {
             let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
@@ -230,6 +237,11 @@ impl<O: Observer> Simulation<O> {
             None => return Ok(()),
             Some(arrived) => arrived,
         };
+        self.withdraw(id)
+    }
+
+    /// Withdraws a waiting job, given by its arrival.
+    fn withdraw(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
         self.policy.value.on_cancellation(&job);
@@ -269,14 +281,20 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
-    /// Handles all remaining events of the jobs submitted so far.
+    /// Handles all remaining events of the jobs submitted so far. Jobs that still wait after the last event are dropped, one after
+    /// the other, if the policy says why they do not start.
     ///
     /// # Errors
     /// If the policy or the predictor breaks its contract, or jobs still wait after the last event.
     pub fn run_to_end(&mut self) -> Result<(), EngineError> {
-        while let Some(next) = self.next_event().filter(|_| !self.is_stuck()) {
-            self.settle(next)?;
-            self.pass()?;
+        loop {
+            while let Some(next) = self.next_event().filter(|_| !self.is_stuck()) {
+                self.settle(next)?;
+                self.pass()?;
+            }
+            if !self.drop_stuck()? {
+                break;
+            }
         }
         match self.machine.waiting.first() {
             None => self.check_gate_is_empty(),
@@ -393,28 +411,11 @@ impl<O: Observer> Simulation<O> {
             self.observers.on_start(&start);
         }
         self.report_reservations();
+        self.report_held();
         self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
         self.pass_starts_to_gate();
         self.update_wakeup();
         Ok(&self.started)
-    }
-
-    /// Tells the observer the reservations after a pass, if it wants to see them. They are made with the predictions that the
-    /// pass had.
-    fn report_reservations(&mut self) {
-        let most = self.observers.1.wanted_reservations();
-        if most == 0 {
-            return;
-        }
-        let time = self.now();
-        let mut reserved = std::mem::take(&mut self.reserved);
-        reserved.clear();
-        self.policy.value.reservations(&self.machine.view(time), most, &mut reserved);
-        for &(id, start) in &reserved {
-            let job = placed(&self.gate, id, self.place(id));
-            self.observers.1.on_reservation(&Reservation { time, job, start });
-        }
-        self.reserved = reserved;
     }
 
     /// Must be called after every event that may change [`Policy::wakes_at`].
@@ -468,18 +469,20 @@ impl<O: Observer> Simulation<O> {
         self.absorb(Event::Arrival, id)?;
         match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
-            _ => Ok(()),
+            // Every job can start on a pool.
+            _ if self.machine.nodes.is_none() => Ok(()),
+            _ => self.drop_if_never(id),
         }
     }
 
     fn start(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
-        if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
-            return Err(self.bad_start(id, "it does not fit the free processors"));
-        }
         if let Some(nodes) = &mut self.machine.nodes {
+            // What it was placed with counts, which may be another number than its processors in the log.
             let placed = nodes.start(id, self.policy.value.take_grant(id));
             placed.map_err(|why| self.bad_start(id, why))?;
+        } else if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
+            return Err(self.bad_start(id, "it does not fit the free processors"));
         }
         let (now, place) = (self.now(), self.place(id));
         let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };

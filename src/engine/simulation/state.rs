@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::engine::gate::Gate;
+use crate::engine::never::NeverStarted;
 use crate::engine::observer::{Observer, PredictionMade};
 use crate::engine::recorder::{GivenAreas, Outcome, Preempted};
 use crate::job::JobId;
@@ -61,6 +62,11 @@ impl<O: Observer> Simulation<O> {
     /// The jobs that made way for others so far. None if the policy stops no jobs.
     pub fn preempted(&self) -> Option<Preempted> {
         self.preempts.then_some(self.observers.0.preempted)
+    }
+
+    /// The jobs that were dropped so far because they can never start.
+    pub fn never_started(&self) -> &NeverStarted {
+        &self.never
     }
 
     /// The jobs that were cancelled while they ran, with their runtimes.

@@ -113,6 +113,13 @@ impl Associations {
         self.qos.is_empty() && self.accounts.is_empty() && self.users.is_empty()
     }
 
+    /// Whether there is any limit.
+    pub fn has_limits(&self) -> bool {
+        let of_owners = self.accounts.iter().map(|one| &one.own).chain(self.users.iter().map(|one| &one.own));
+        let mut all = self.qos.iter().map(|qos| &qos.limits).chain(of_owners.map(|own| &own.limits));
+        all.any(|limits| *limits != Limits::default())
+    }
+
     /// Adds what a file says: a script for `sacctmgr`, or what `sacctmgr show assoc -P` or `show qos -P` prints. The content decides
     /// which. Returns what has no effect.
     ///

@@ -49,8 +49,8 @@ impl Breakdown {
         let measured = measure.jobs(workload.jobs.len());
         let (mut waits, mut bslds) = (Vec::new(), Vec::new());
         let mut sums = vec![Sums::default(); groupings.slots()];
-        let finished = record.finished(&workload.jobs).skip(measured.start).take(measured.len());
-        for (at, finished) in finished.enumerate() {
+        for (at, finished) in record.finished_in(&workload.jobs, measured.clone()) {
+            let at = at - measured.start;
             let job = JobMetrics::of(&finished, measure.bsld_threshold);
             groupings.slots_of(at).for_each(|slot| sums[slot].add(&finished, &job));
             if job.wait > 0 {
@@ -83,13 +83,14 @@ impl Breakdown {
         base: &RunRecord,
     ) {
         let mut counts = vec![(0, 0); groupings.slots()];
-        let start = |record: &RunRecord, at: usize| record.outcomes[at].start.get().expect("the job has run");
         // The wait, if jobs with conditions joined the queue at different times in the two runs.
         let wait = |record: &RunRecord, at: usize| {
-            start(record, at) - record.arrived.as_ref().map_or(0, |jobs| jobs[at].submission.submit)
+            let start = record.outcomes[at].start.get()?;
+            Some(start - record.arrived.as_ref().map_or(0, |jobs| jobs[at].submission.submit))
         };
         for (at, job) in measured.enumerate() {
-            let (run, base) = (wait(run, job), wait(base, job));
+            // A job that can never start in one of the runs neither gains nor loses.
+            let Some((run, base)) = wait(run, job).zip(wait(base, job)) else { continue };
             for slot in groupings.slots_of(at) {
                 counts[slot].0 += usize::from(run < base);
                 counts[slot].1 += usize::from(run > base);

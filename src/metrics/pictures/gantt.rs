@@ -65,7 +65,8 @@ fn running<'a>(
     window: &Range<Time>,
 ) -> impl Iterator<Item = (JobId, Finished<'a>)> + use<'a> {
     let Range { start, end } = *window;
-    let jobs = record.finished(&workload.jobs).enumerate().map(|(at, job)| (JobId(at as u32), job));
+    let all = record.finished_in(&workload.jobs, 0..workload.jobs.len());
+    let jobs = all.map(|(at, job)| (JobId(at as u32), job));
     jobs.filter(move |(_, job)| job.start() < end && job.end() > start)
 }
 

@@ -84,7 +84,7 @@ impl PictureObserver {
             series: thinned(series.finish().unwrap_or_default()),
         };
         let measured = measure.jobs(workload.jobs.len());
-        for finished in record.finished(&workload.jobs).skip(measured.start).take(measured.len()) {
+        for (_, finished) in record.finished_in(&workload.jobs, measured) {
             let job = JobMetrics::of(&finished, measure.bsld_threshold);
             pictures.waits.add(job.wait as f64);
             pictures.slowdowns.add(job.bsld);

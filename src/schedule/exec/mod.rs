@@ -21,7 +21,7 @@ pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
 use super::on_nodes::OnNodes;
-use super::policy::{Facts, InGivenOrder, OutsidePolicy, Policy, View};
+use super::policy::{Facts, InGivenOrder, NeverStarts, OutsidePolicy, Policy, View};
 use super::queue::Waiting;
 use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
@@ -277,6 +277,11 @@ impl Policy for Exec {
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
         self.news.on_arrival(id, job);
         self.ordered.on_arrival(id, job);
+    }
+
+    /// A program may place a job on nodes of its own choice, but not when it leaves that to the placement.
+    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
+        if is_end { None } else { self.ordered.why_never(id, job, view, is_end) }
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {

@@ -71,7 +71,8 @@ impl Turn {
         news: &News,
     ) -> Result<(JobId, Option<NodeGrant>), String> {
         let job = self.waiting(&asked.id, view, news)?;
-        if !self.capacity.fits(job.shape()) {
+        // On nodes it counts what the job is placed with.
+        if view.nodes.is_none() && !self.capacity.fits(job.shape()) {
             let (needed, free) = (counted(job.procs.into(), "processor"), self.capacity.free());
             return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.id)));
         }

@@ -28,7 +28,7 @@ impl<P: Guided> Fair<P> {
 }
 
 impl<P: Guided> Policy for Fair<P> {
-    forward_policy!(self.real: reservations, counts_running_by_estimates, shapes, take_grant);
+    forward_policy!(self.real: reservations, counts_running_by_estimates, shapes, take_grant, why_never);
 
     fn on_begin(&mut self, facts: &Facts) {
         self.order = FairOrder::new(&self.rules, facts.capacity.procs());

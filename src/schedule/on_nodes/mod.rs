@@ -4,6 +4,7 @@
 mod bounds;
 mod plan;
 mod pool;
+mod reach;
 mod rooms;
 
 use std::sync::Arc;
@@ -12,10 +13,10 @@ use super::backlog::Backlog;
 use super::forward::forward_policy;
 use super::guide::{Guide, Guided, Precedence};
 use super::order::Order;
-use super::policy::{InGivenOrder, Policy, View};
+use super::policy::{InGivenOrder, NeverStarts, Policy, View};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
-use crate::job::JobId;
+use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
@@ -23,6 +24,7 @@ use crate::time::{Seconds, Time};
 use bounds::JobAtPlace;
 use plan::{Granted, NodePlan};
 pub use pool::PlacedPool;
+pub use reach::Reach;
 
 /// The rules are those of the pool. In the order of the queue, each job whose partition has a reservation left starts if it may,
 /// else it gets one; the others are tried in the order of the scan. A job may start if it can be placed now and the plan of the
@@ -34,6 +36,7 @@ pub struct OnNodes {
     backlog: Backlog,
     placement: Placement,
     plan: NodePlan,
+    reach: Reach,
     /// Scratch: the waiting jobs in the order of the queue.
     queue: Vec<QueuedRequest>,
 }
@@ -79,8 +82,8 @@ impl OnNodes {
     }
 
     fn with(rules: Option<Rules>, backlog: Backlog, shapes: &Arc<Shapes>, placement: Placement) -> OnNodes {
-        let (plan, queue) = (NodePlan::new(placement), Vec::new());
-        OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, queue }
+        let (plan, reach, queue) = (NodePlan::new(placement), Reach::new(placement), Vec::new());
+        OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, reach, queue }
     }
 
     fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
@@ -283,6 +286,10 @@ impl Policy for OnNodes {
         }
         self.queue = queue;
         reserved.extend(self.plan.reservations());
+    }
+
+    fn why_never(&mut self, id: JobId, _job: &Submission, view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
+        self.reach.why_never(id, nodes_of(view))
     }
 
     fn counts_running_by_estimates(&self) -> bool {

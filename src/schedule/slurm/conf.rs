@@ -185,9 +185,9 @@ impl SlurmConf {
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
-        let is_multifactor = conf.keys.iter().any(|key| *key == ("order", "multifactor".to_string()));
         conf.keys.extend(preempt_of(&lines).map(|mode| ("preempt", mode.to_string())));
-        if is_multifactor && !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
+        // Slurm's default, whatever the order of the queue.
+        if !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
             conf.keys.push(("enforce_limits", "no".into()));
         }
         Ok(conf)
@@ -231,8 +231,8 @@ impl SlurmConf {
             ("priorityfavorsmall", "no" | "false" | "down" | "0") => {}
             ("priorityweighttres", _) => self.add_tres_weights(line)?,
             ("accountingstorageenforce", _) => {
-                // "safe" includes limits.
-                let has_limits = items(&value).any(|item| ["limits", "safe", "all"].contains(&item));
+                // "safe" includes limits; "qos" alone only checks that a job may use its QOS. Old files have numbers.
+                let has_limits = items(&value).any(|item| ["limits", "safe", "all", "2"].contains(&item));
                 self.keys.push(("enforce_limits", if has_limits { "yes" } else { "no" }.into()));
             }
             ("preempttype", "preempt/partition_prio" | "preempt/none") => {}
@@ -398,7 +398,11 @@ AccountingStorageEnforce=safe,qos
 
     #[test]
     fn preemption_is_converted_if_it_is_by_partitions() {
-        let spec = |lines: &str| parse(lines).map(|conf| (conf.spec(), unused(&conf)[0].len())).unwrap();
+        let spec = |lines: &str| {
+            let mut conf = parse(lines).unwrap();
+            conf.keys.retain(|(key, _)| *key != "enforce_limits");
+            (conf.spec(), unused(&conf)[0].len())
+        };
         let by_tier = "PreemptType=preempt/partition_prio\n";
         let with = |more: &str| spec(&format!("{by_tier}{more}"));
         assert_eq!(with("PreemptMode=Requeue"), ("slurm:preempt=requeue".into(), 0));
@@ -431,7 +435,7 @@ PrologFlags=a
 PrologFlags=b
 ";
         let conf = parse(text).unwrap();
-        assert_eq!(conf.spec(), "slurm:bf_interval=90s,bf_resolution=5m,kill_wait=20s");
+        assert_eq!(conf.spec(), "slurm:bf_interval=90s,bf_resolution=5m,kill_wait=20s,enforce_limits=no");
         let [mattering, others] = unused(&conf);
         assert_eq!(mattering, [(1, "SchedulerParameters"), (2, "KillWait"), (3, "bf_interval")]);
         assert_eq!(others, [(5, "PrologFlags"), (6, "PrologFlags")]);

@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+mod never;
 pub mod nodes;
 mod on_nodes;
 mod priority;
@@ -33,8 +34,8 @@ use super::policy::{Facts, Policy, View};
 use super::queue::Waiting;
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, Placement};
-use crate::spec::Spec;
+use crate::machine::{Cluster, Placement, Shapes};
+use crate::spec::{Key, Spec};
 use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
@@ -44,7 +45,7 @@ use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::PriorityRanking;
 use releases::{Release, Releases};
-use settings::Settings;
+use settings::{ON_NODES, Settings};
 use space::Space;
 
 pub(super) use settings::FORM;
@@ -52,16 +53,29 @@ pub(super) use settings::FORM;
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
     let settings = Settings::of(spec);
-    let is_simple =
-        |cluster: &Cluster| cluster.associations.is_empty() && cluster.nodes.iter().all(|node| node.cpus == 1);
     match log.shapes() {
         None => Box::new(Slurm::new(settings, log)),
         // The same passes, much faster.
-        Some(shapes) if shapes.is_pool() && log.knows_jobs() && is_simple(shapes.cluster()) => {
+        Some(shapes) if log.knows_jobs() && is_as_a_pool(spec, shapes) => {
             Box::new(PlacedPool::new(Box::new(Slurm::new(settings, log)), shapes, Placement::default()))
         }
         Some(shapes) => Box::new(SlurmOnNodes::new(settings, shapes, log)),
     }
+}
+
+/// Whether the passes on nodes are those on a pool of processors. Priorities are not: on nodes they are recalculated from time to
+/// time, and fair share is that of accounts.
+fn is_as_a_pool(spec: &Spec, shapes: &Shapes) -> bool {
+    let acts_on_nodes = |key: &&Key| key.about.ends_with(ON_NODES) && key.name != "enforce_limits";
+    let mut keys = FORM.keys.iter().filter(acts_on_nodes);
+    let Cluster { nodes, partitions, associations, .. } = &**shapes.cluster();
+    spec.text("order") == "fcfs"
+        && keys.all(|key| spec.text(key.name) == key.default)
+        && shapes.is_pool()
+        && associations.is_empty()
+        && nodes.iter().all(|node| node.cpus == 1)
+        && partitions.iter().all(|partition| partition.max_time.is_none())
+        && shapes.all_asked().iter().all(|request| request.nice == 0 && request.cpus_per_task <= 1)
 }
 
 /// A main pass lines up this many jobs first, and then more and more: it often stops at the first one.
@@ -320,5 +334,37 @@ impl Policy for Slurm {
         let main = main.next(*now, is_needed, rest(*now, *last_event));
         // Without a waiting job no pass has an effect.
         [backfill, main].into_iter().flatten().min().filter(|_| *is_waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::machine::parse_toml;
+    use crate::request::{Request, Requests};
+    use crate::schedule::catalog;
+
+    #[test]
+    fn nodes_of_one_cpu_are_a_pool_unless_a_key_or_a_job_says_more() {
+        let is_pool = |keys: &str, machine: &str, request: Request| {
+            let cluster = Arc::new(parse_toml(&format!("[[nodes]]\nname = \"n[1-4]\"\ncpus = 1\n{machine}")).unwrap());
+            let mut requests = Requests::default();
+            let id = requests.intern(Request { cpus: 2, ..request });
+            let mut shapes = Shapes::new(cluster, &requests);
+            shapes.note_jobs([(id, 2)].into_iter());
+            is_as_a_pool(&catalog::parse(&format!("slurm{keys}")).unwrap(), &shapes)
+        };
+        let plain = Request::default;
+        assert!(is_pool("", "", plain()));
+        assert!(is_pool(":bf_interval=1m,running=prediction,enforce_limits=no", "", plain()));
+        for keys in ["order=multifactor", "epilog=30s", "bf_max_job_part=3", "preempt=requeue", "partition_job_depth=2"]
+        {
+            assert!(!is_pool(&format!(":{keys}"), "", plain()), "{keys}");
+        }
+        assert!(!is_pool("", "[[partitions]]\nname = \"p\"\nnodes = \"ALL\"\nmax_time = \"1h\"\n", plain()));
+        assert!(!is_pool("", "", Request { nice: 5, ..plain() }));
+        assert!(!is_pool("", "", Request { cpus_per_task: 2, ..plain() }));
     }
 }

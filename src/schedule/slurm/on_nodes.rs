@@ -15,7 +15,7 @@ use super::standing::Standings;
 use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
-use crate::schedule::policy::{Facts, Policy, Stop, View};
+use crate::schedule::policy::{Facts, NeverStarts, Policy, Stop, View};
 use crate::schedule::queue::Waiting;
 use crate::schedule::rules::Counting;
 use crate::time::Time;
@@ -23,17 +23,19 @@ use crate::time::Time;
 /// The scheduler.
 pub struct SlurmOnNodes {
     settings: Settings,
-    site: SlurmSite,
+    pub(super) site: SlurmSite,
     shapes: Arc<Shapes>,
     /// The Unix time of the instant 0.
     unix_start: Time,
     /// By request: a job that asks for this.
     kinds: Vec<Option<SlurmJob>>,
     state: NodesState,
+    /// The nodes without any job, to find out which jobs can never start. A test leaves traces in the state.
+    pub(super) idle: NodesState,
     line: SlurmQueue,
     /// By waiting job: its place in the line.
     line_places: FxHashMap<JobId, u32>,
-    standing: Standings,
+    pub(super) standing: Standings,
     /// Jobs that have arrived since the last pass.
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
@@ -49,6 +51,8 @@ pub struct SlurmOnNodes {
     has_changed: bool,
     /// A main pass without limit may start more jobs: the last one stopped at its depth, or priorities have changed since.
     needs_full: bool,
+    /// What has been tried on idle nodes since the last event, without a start.
+    tried: TriedIdle,
     grants: VecDeque<(JobId, NodeGrant)>,
 }
 
@@ -61,6 +65,7 @@ impl SlurmOnNodes {
             unix_start: 0,
             kinds: Vec::new(),
             state: NodesState::new(&site),
+            idle: NodesState::new(&site),
             line: SlurmQueue::default(),
             line_places: FxHashMap::default(),
             standing: Standings::new(&settings, &site, shapes, log),
@@ -72,6 +77,7 @@ impl SlurmOnNodes {
             times: PassTimes::new(&settings),
             has_changed: false,
             needs_full: false,
+            tried: TriedIdle::default(),
             grants: VecDeque::new(),
             site,
             settings,
@@ -96,6 +102,17 @@ impl SlurmOnNodes {
         kind.clone()
     }
 
+    /// A waiting job as the daemon has it.
+    fn job(&mut self, id: JobId, submission: &Submission, view: &View<'_>, nodes: &Nodes) -> Option<SlurmJob> {
+        let waiting = view.waiting.get(id)?;
+        let mut job = self.kind(id, nodes);
+        (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
+        job.limit = in_whole_minutes(submission.estimate);
+        job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
+        self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
+        Some(job)
+    }
+
     /// Newcomers join the line.
     fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
         let returned = self.returning.take_until(view.now);
@@ -103,12 +120,7 @@ impl SlurmOnNodes {
         self.needs_full |= !returned.is_empty();
         let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
         for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
-            let Some(waiting) = view.waiting.get(id) else { continue };
-            let mut job = self.kind(id, nodes);
-            (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
-            job.limit = in_whole_minutes(submission.estimate);
-            job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
-            self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
+            let Some(job) = self.job(id, &submission, view, nodes) else { continue };
             if !self.standing.accepts(&job, is_back) {
                 self.refused.push((id, submission));
                 continue;
@@ -219,6 +231,20 @@ impl SlurmOnNodes {
         self.line.remove(place, &self.site)
     }
 
+    /// Notes what this instant has tried on idle nodes.
+    fn note_tried(&mut self, has_main: bool, has_backfill: bool) {
+        self.tried.main |= has_main && !self.needs_full;
+        self.tried.backfill |= has_backfill;
+        if self.tried.main && self.tried.backfill && self.standing.limits.loosens() {
+            // It is tried again as long as use of the past decays for a job.
+            let jobs = (0..).map_while(|number| self.line.entry(number)).map(|entry| entry.job);
+            let mut over = jobs.filter_map(|job| self.standing.limits.over_now(job));
+            if over.any(|over| over.is_of_the_past()) {
+                self.tried = TriedIdle::default();
+            }
+        }
+    }
+
     /// Forgets nodes that are not completing any more, which is an event.
     fn complete(&mut self, now: Time) {
         while self.completing.front().is_some_and(|(until, _)| *until <= now) {
@@ -226,6 +252,14 @@ impl SlurmOnNodes {
             self.times.has_event = true;
         }
     }
+}
+
+/// Which passes were made on idle nodes and have looked at all jobs. On idle nodes the first job in any order starts, unless its
+/// limits or its request forbid it: after both passes only an event can start a job, or the decay of what was used.
+#[derive(Clone, Copy, Default)]
+struct TriedIdle {
+    main: bool,
+    backfill: bool,
 }
 
 /// What kind of pass.
@@ -265,8 +299,10 @@ impl Policy for SlurmOnNodes {
             self.needs_full = self.start_jobs(now, PassKind::Main { is_full }, starts);
             self.times.main.on_pass(now);
         }
+        let mut has_backfill = false;
         if self.times.backfill.is_due(now) && starts.len() < view.waiting.len() {
-            if std::mem::take(&mut self.has_changed) {
+            has_backfill = std::mem::take(&mut self.has_changed);
+            if has_backfill {
                 self.start_jobs(now, PassKind::Backfill, starts);
                 self.times.last_backfill = Some(now);
             }
@@ -278,6 +314,11 @@ impl Policy for SlurmOnNodes {
         }
         if self.site.preempts() && self.state.in_use.has_lost_exemption(self.times.now, now, &self.site) {
             self.needs_full = true;
+        }
+        let is_idle = self.state.in_use.running.is_empty() && self.completing.is_empty();
+        match has_event || !is_idle || !self.stops.is_empty() || self.returning.next().is_some() {
+            true => self.tried = TriedIdle::default(),
+            false => self.note_tried(main.is_some(), has_backfill),
         }
         self.times.end(now, starts.len() < view.waiting.len() || !self.stops.is_empty());
     }
@@ -325,6 +366,26 @@ impl Policy for SlurmOnNodes {
         self.newcomers.push((id, *job));
     }
 
+    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
+        let nodes = view.nodes?;
+        let job = self.job(id, job, view, nodes)?;
+        match is_end {
+            false => self.never(&job),
+            true => Some(self.stuck(&job)),
+        }
+    }
+
+    fn held_by_limits(&mut self, view: &View<'_>, held: &mut Vec<JobId>) {
+        if self.standing.limits.is_empty() {
+            return;
+        }
+        let is_held = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place)) {
+            Some(job) => self.standing.limits.over_now(job).is_some(),
+            None => self.refused.iter().any(|(refused, _)| *refused == id),
+        };
+        held.extend(view.waiting.iter().map(|job| job.id).filter(|&id| is_held(id)));
+    }
+
     fn on_prediction(&mut self, job: &Waiting) {
         if self.settings.counting == Counting::Prediction
             && let Some(place) = self.line_places.get(&job.id)
@@ -345,10 +406,12 @@ impl Policy for SlurmOnNodes {
     }
 
     fn on_cancellation(&mut self, job: &Waiting) {
+        self.times.has_event = true;
+        // One that was not accepted has left nothing behind.
         if let Some(job) = self.leave_line(job.id) {
             self.standing.withdraw(&job);
+            self.submit_again(self.times.now);
         }
-        self.submit_again(self.times.now);
     }
 
     fn wakes_at(&self) -> Option<Time> {
@@ -360,6 +423,8 @@ impl Policy for SlurmOnNodes {
         let later = || change.and_then(|change| main.next(change.max(now + rest) - 1, true, 0));
         let main = main.next(now, self.needs_full, rest).or_else(later);
         let completing = self.completing.front().map(|(until, _)| *until);
+        let at_rest = self.tried.main && self.tried.backfill;
+        let [backfill, main] = [backfill, main].map(|next| next.filter(|_| !at_rest));
         // Without a waiting job no pass has an effect.
         let (returning, exempt) = (self.returning.next(), self.state.in_use.next_exemption(now, &self.site));
         let all = [backfill, main, completing, returning, exempt];

@@ -12,6 +12,9 @@ const fn weight(name: &'static str, about: &'static str) -> Key {
     Key::whole(name, 0, "0", about)
 }
 
+/// How the description of a key ends that has no effect on a pool of processors.
+pub(super) const ON_NODES: &str = "only on nodes";
+
 pub const FORM: Form = Form {
     name: "slurm",
     about: "Slurm's main and backfill schedulers, as version 22.05 has them, with their intervals and limits; see `sim help slurm`",

@@ -64,7 +64,7 @@ impl Standings {
         }
         if settings.enforces_limits {
             standing.limits = SiteLimits::new(Arc::clone(&site.cluster), &standing.owners);
-            if let Some(weights) = weights {
+            if let Some(weights) = weights.filter(|weights| weights.has_decay()) {
                 standing.limits.set_decay(weights.decay());
             }
         }

@@ -1,6 +1,7 @@
 //! The present queue, from which a simulation goes on.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::draws::{PastRatios, RatioHistory};
@@ -10,7 +11,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::predict;
 use crate::request::RequestId;
-use crate::schedule::{self, Accounts, Facts, LogFacts, Policy, View, Waiting, forward_policy};
+use crate::schedule::{self, Accounts, Facts, LogFacts, NeverStarts, Policy, View, Waiting, forward_policy};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -96,7 +97,7 @@ impl QueueSnapshot {
 
     /// Simulates the queue. Jobs have these runtimes, which are longer than they have run, and no other jobs arrive. `each` is
     /// called with the place of each waiting job and how long it waits from now on, in order of the starts, until it returns
-    /// false.
+    /// false. It is called last with the jobs that can never start: they wait at least until the last event.
     ///
     /// # Errors
     /// If the scheduler breaks its contract.
@@ -106,6 +107,24 @@ impl QueueSnapshot {
         runtime: &mut dyn FnMut(&SnapshotJob) -> Seconds,
         each: &mut dyn FnMut(usize, Seconds) -> bool,
     ) -> Result<(), EngineError> {
+        self.simulate_all(forward, runtime, each).map(|_| ())
+    }
+
+    /// The places of the waiting jobs that can never start, with the reasons.
+    ///
+    /// # Errors
+    /// As [`QueueSnapshot::simulate`].
+    pub fn never_starting(&self, forward: &ForwardSetting) -> Result<BTreeMap<usize, String>, EngineError> {
+        self.simulate_all(forward, &mut |job| job.predicted, &mut |_, _| true)
+    }
+
+    /// As [`QueueSnapshot::simulate`]. Returns the places of the jobs that never start, with the reasons.
+    fn simulate_all(
+        &self,
+        forward: &ForwardSetting,
+        runtime: &mut dyn FnMut(&SnapshotJob) -> Seconds,
+        each: &mut dyn FnMut(usize, Seconds) -> bool,
+    ) -> Result<BTreeMap<usize, String>, EngineError> {
         // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
         // the simulated scheduler has its start, its planned end and the deadlines that it has missed.
         let setting = &forward.setting;
@@ -137,18 +156,28 @@ impl QueueSnapshot {
             future.submit(job)?;
         }
         let mut left = self.waiting.len();
-        while let Some(next) = future.next_event().filter(|_| left > 0) {
-            future.settle(next)?;
-            for id in future.pass()? {
-                if let Some(place) = id.index().checked_sub(running.len()) {
-                    left -= 1;
-                    if !each(place, next - self.now) {
-                        return Ok(());
+        loop {
+            while let Some(next) = future.next_event().filter(|_| left > 0 && !future.is_stuck()) {
+                future.settle(next)?;
+                for id in future.pass()? {
+                    if let Some(place) = id.index().checked_sub(running.len()) {
+                        left -= 1;
+                        if !each(place, next - self.now) {
+                            return Ok(BTreeMap::new());
+                        }
                     }
                 }
             }
+            if left == 0 || !future.drop_stuck()? {
+                break;
+            }
         }
-        Ok(())
+        let place = |id: JobId| id.index().checked_sub(running.len());
+        let never = future.never_started().jobs().filter_map(|(id, why)| Some((place(id)?, why.to_string())));
+        let never: BTreeMap<usize, String> = never.collect();
+        let end = (future.now() - self.now).max(0);
+        never.keys().all(|&place| each(place, end));
+        Ok(never)
     }
 
     fn job(&self, job: &SnapshotJob, runtime: Seconds) -> Job {
@@ -246,6 +275,13 @@ impl Policy for PresentPolicy {
         if starts.is_empty() {
             self.policy.pass(view, starts);
         }
+    }
+
+    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
+        if self.is_given(id) {
+            return None;
+        }
+        self.policy.why_never(id, &Submission { submit: self.submits[id.index()], ..*job }, view, is_end)
     }
 
     fn on_prediction(&mut self, job: &Waiting) {

@@ -74,6 +74,11 @@ impl SlurmQueue {
         self.entries.sort_unstable_by_key(|entry| entry.key);
     }
 
+    /// The job at a place.
+    pub fn job(&self, at: u32) -> Option<&SlurmJob> {
+        self.jobs.get(at as usize)?.as_ref().map(|waiting| &waiting.job)
+    }
+
     /// The job at a place, to be changed in what does not concern its order.
     pub fn job_mut(&mut self, at: u32) -> Option<&mut SlurmJob> {
         self.jobs.get_mut(at as usize)?.as_mut().map(|waiting| &mut waiting.job)

@@ -33,7 +33,7 @@ pub use choice::{NodeWeight, plain_weight};
 pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
 pub use job::{NodeCounts, QueueEntry, SlurmJob};
-pub use limits::{Chosen, Rejected, SiteLimits};
+pub use limits::{Chosen, OverLimit, Rejected, SiteLimits};
 pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
 pub use passes::{ArrayTasks, Reserved, SlurmPass, Started};

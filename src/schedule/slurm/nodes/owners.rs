@@ -7,6 +7,8 @@ use crate::machine::associations::{Association, Associations, ROOT};
 /// A user in an account, or an account.
 #[derive(Clone, Debug)]
 pub struct Owner {
+    /// The name of the user or account.
+    pub name: String,
     /// Whether it is a user.
     pub is_user: bool,
     /// The account above it, as a place in [`Owners::all`]. None: the root.
@@ -30,7 +32,7 @@ impl Owners {
     /// Those of a site. Where it has accounts or users, the user root is among them with one share, as always in Slurm. Where it has
     /// none, all users are directly below the root.
     pub fn new(associations: &Associations) -> Owners {
-        let root = Owner { is_user: false, parent: None, own: Association::default() };
+        let root = Owner { name: ROOT.to_string(), is_user: false, parent: None, own: Association::default() };
         let mut owners = Owners {
             all: vec![root],
             by_account: FxHashMap::from_iter([(ROOT.to_string(), 0)]),
@@ -103,12 +105,12 @@ impl Owners {
 
     fn add_account(&mut self, name: &str, parent: usize, own: Association) -> usize {
         self.by_account.insert(name.to_string(), self.all.len());
-        self.add(Owner { is_user: false, parent: Some(parent), own })
+        self.add(Owner { name: name.to_string(), is_user: false, parent: Some(parent), own })
     }
 
     fn add_user(&mut self, name: &str, account: usize, own: Association) -> usize {
         self.by_user.insert((account, name.to_string()), self.all.len());
-        self.add(Owner { is_user: true, parent: Some(account), own })
+        self.add(Owner { name: name.to_string(), is_user: true, parent: Some(account), own })
     }
 
     fn add(&mut self, owner: Owner) -> usize {

@@ -237,6 +237,15 @@ impl SlurmNodes<'_> {
         is_ever
     }
 
+    /// Whether a job can never run in a partition, even if all nodes are idle.
+    pub fn is_never(&mut self, entry: QueueEntry<'_>) -> bool {
+        let Some(counts) = entry.job.counts(&self.site.cluster, entry.partition) else { return true };
+        (0..entry.job.constraint.kinds()).all(|kind| {
+            let all = self.candidates_of(entry, kind, false);
+            all.is_empty() || !self.is_ever(entry, kind, &all, &counts)
+        })
+    }
+
     /// When a job could start on these nodes, and on which of them, with its CPUs: now, or when running jobs have left. `only_now`:
     /// the future is not looked at.
     pub fn will_run(

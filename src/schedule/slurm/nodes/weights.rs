@@ -2,7 +2,7 @@
 
 use super::fair_share::FairShareRule;
 use crate::spec::Spec;
-use crate::time::Seconds;
+use crate::time::{DAY, Seconds};
 
 /// What the priorities of jobs on nodes are made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,11 @@ impl PriorityWeights {
     /// How much of past use is left after a second, as the daemon has it: 0.693 is the logarithm of 2.
     pub fn decay(&self) -> f64 {
         1.0 - 0.693 / self.half_life as f64
+    }
+
+    /// Whether past use decays at all: a half-life of 0 in a slurm.conf, which is never, is 100 years here.
+    pub fn has_decay(&self) -> bool {
+        self.half_life < 36_500 * DAY
     }
 
     /// Those of a spec of the scheduler `slurm`.

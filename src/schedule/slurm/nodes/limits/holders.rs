@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::super::owners::Owner;
 use super::used::Used;
 use crate::machine::associations::{Limits, QualityOfService};
+use crate::text::printable;
 
 /// A quality of service.
 #[derive(Clone, Debug)]
@@ -47,6 +48,8 @@ impl QosLimits {
 /// An account, or a user in an account.
 #[derive(Clone, Debug)]
 pub(super) struct OwnerLimits {
+    /// In words: `user ann`.
+    pub name: String,
     /// Those of single jobs and users are those of the account above where there are none.
     pub limits: Limits,
     /// Whether it has limits.
@@ -73,7 +76,9 @@ impl OwnerLimits {
         }
         let account = owner.parent.filter(|_| owner.is_user).unwrap_or(at);
         let is_limited = limits != Limits::default();
+        let kind = if owner.is_user { "user" } else { "account" };
         OwnerLimits {
+            name: format!("{kind} {}", printable(&owner.name)),
             limits,
             is_limited,
             is_within_limits: is_limited || above.is_some_and(|above| above.is_within_limits),

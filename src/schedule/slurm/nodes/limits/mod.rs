@@ -10,6 +10,7 @@
 
 mod checks;
 mod holders;
+mod over;
 mod used;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use self::holders::{OwnerLimits, QosLimits};
+pub use self::over::OverLimit;
 use self::used::{Charge, Used, amounts_of};
 use super::in_use::RunningJob;
 use super::job::{QueueEntry, SlurmJob};
@@ -58,6 +60,8 @@ pub enum Chosen<'a> {
     Later(&'a [NodeShare]),
     /// Nothing: it cannot start now, and no later time was looked for.
     Nothing,
+    /// Nothing: it has at least what it asks for, on as many nodes as it may have.
+    Least,
 }
 
 /// Why a job is refused when it is submitted.
@@ -70,15 +74,33 @@ pub enum Rejected {
 }
 
 /// Whose limits a job must keep.
+#[derive(Clone, Copy)]
 struct LimitedJob<'a> {
     job: &'a SlurmJob,
+    partition: usize,
     account: usize,
     /// The first one comes first.
     qos: [Option<usize>; 2],
     /// Whether there are any.
     is_limited: bool,
-    /// Whether what other jobs use does not matter: can it keep the limits at all?
-    is_alone: bool,
+    test: LimitTest,
+}
+
+/// When a job must keep the limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LimitTest {
+    /// Now, beside what others use.
+    Now,
+    /// At any time: others use nothing.
+    Ever,
+    /// When it is submitted, with DenyOnLimit: others use nothing, and it alone may not use up what a group may use in all.
+    Submission,
+}
+
+impl<'a> LimitedJob<'a> {
+    fn queued(&self) -> QueueEntry<'a> {
+        QueueEntry { job: self.job, partition: self.partition }
+    }
 }
 
 impl SiteLimits {
@@ -141,17 +163,70 @@ impl SiteLimits {
             return None;
         }
         job.partitions.iter().find_map(|&partition| {
-            let mut entry = self.entry(QueueEntry { job, partition });
-            if !self.keeps_submissions(&entry) {
+            let entry = self.entry(QueueEntry { job, partition });
+            if self.over_submissions(&entry).is_some() {
                 return Some(Rejected::TooMany);
             }
-            entry.is_alone = true;
-            let is_denied = entry.qos.iter().flatten().any(|&qos| self.qos[qos].deny_on_limit) && {
-                let asked = self.asked(QueueEntry { job, partition }, Chosen::Nothing);
-                !(self.keeps_wall(&entry) && self.keeps_amounts(&entry, &asked))
-            };
-            is_denied.then_some(Rejected::Never)
+            self.denies(&entry).map(|_| Rejected::Never)
         })
+    }
+
+    /// The limit for which a job is refused when it is submitted, if its quality of service has DenyOnLimit.
+    fn denies(&self, entry: &LimitedJob<'_>) -> Option<OverLimit> {
+        entry.qos.iter().flatten().find(|&&qos| self.qos[qos].deny_on_limit)?;
+        let entry = LimitedJob { test: LimitTest::Submission, ..*entry };
+        let asked = self.asked(entry.queued(), Chosen::Nothing);
+        self.over_wall(&entry).or_else(|| self.over_amounts(&entry, &asked))
+    }
+
+    /// The limit that a job cannot keep even if no other job runs. None if there is none in one of its partitions.
+    pub fn over_for_ever(&self, job: &SlurmJob) -> Option<OverLimit> {
+        self.in_all_partitions(job, |entry| {
+            let ever = LimitedJob { test: LimitTest::Ever, ..*entry };
+            let asked = self.asked(ever.queued(), Chosen::Least);
+            let running = || self.over_submissions(&ever).or_else(|| self.over_running(&ever));
+            running()
+                .or_else(|| self.over_wall(&ever).or_else(|| self.over_amounts(&ever, &asked)))
+                .or_else(|| self.denies(entry))
+        })
+    }
+
+    /// The limit that holds a waiting job now. None if it may start in one of its partitions.
+    pub fn over_now(&self, job: &SlurmJob) -> Option<OverLimit> {
+        self.in_all_partitions(job, |entry| {
+            let asked = || self.asked(entry.queued(), Chosen::Nothing);
+            let times = || self.over_running(entry).or_else(|| self.over_wall(entry));
+            times().or_else(|| self.over_amounts(entry, &asked()))
+        })
+    }
+
+    /// The limit that a job would be over in a partition if it started with this.
+    pub fn over_with(&self, queued: QueueEntry<'_>, grant: &[NodeShare]) -> Option<OverLimit> {
+        let entry = self.entry(queued);
+        self.over_amounts(&entry, &self.asked(queued, Chosen::Now(grant)))
+    }
+
+    /// The limit that a job is over in its first partition, if it is over one in all of them.
+    fn in_all_partitions(
+        &self,
+        job: &SlurmJob,
+        over: impl Fn(&LimitedJob<'_>) -> Option<OverLimit>,
+    ) -> Option<OverLimit> {
+        if !self.has_any {
+            return None;
+        }
+        let over = |&partition: &usize| {
+            let entry = self.entry(QueueEntry { job, partition });
+            if entry.is_limited { over(&entry) } else { None }
+        };
+        let (first, others) = job.partitions.split_first()?;
+        let first = over(first)?;
+        others.iter().all(|partition| over(partition).is_some()).then_some(first)
+    }
+
+    /// Whether limits of use in the past loosen as time passes.
+    pub fn loosens(&self) -> bool {
+        self.has_times && self.decay < 1.0
     }
 
     /// A job ends that has started.
@@ -213,7 +288,7 @@ impl SiteLimits {
         let qos = [first, job.qos.filter(|qos| first != Some(*qos))];
         let owner = &self.owners[job.owner];
         let is_limited = owner.is_within_limits || qos.iter().flatten().any(|&qos| self.qos[qos].is_limited);
-        LimitedJob { job, account: owner.account, qos, is_limited, is_alone: false }
+        LimitedJob { job, partition, account: owner.account, qos, is_limited, test: LimitTest::Now }
     }
 
     /// Changes what is used of all limits that hold for a job.
@@ -260,7 +335,7 @@ impl SiteLimits {
             return true;
         }
         let entry = self.entry(entry);
-        !entry.is_limited || (self.keeps_running(&entry) && self.keeps_wall(&entry))
+        !entry.is_limited || (self.over_running(&entry).is_none() && self.over_wall(&entry).is_none())
     }
 
     /// Whether a job may have this.
@@ -269,11 +344,11 @@ impl SiteLimits {
             return true;
         }
         let asked = self.asked(queued, chosen);
-        if !matches!(chosen, Chosen::Nothing) {
+        if matches!(chosen, Chosen::Now(_) | Chosen::Later(_)) {
             self.last_cpus.insert(queued.job.id, asked.amounts[0]);
         }
         let entry = self.entry(queued);
-        !entry.is_limited || self.keeps_amounts(&entry, &asked)
+        !entry.is_limited || self.over_amounts(&entry, &asked).is_none()
     }
 
     /// A job starts.

@@ -1,0 +1,45 @@
+//! Jobs that the policy can never start: they are dropped, so that the others run.
+
+use super::Simulation;
+use crate::engine::error::EngineError;
+use crate::engine::observer::Observer;
+use crate::job::JobId;
+use crate::schedule::NeverStarts;
+
+impl<O: Observer> Simulation<O> {
+    /// Drops a job that has just arrived, if it can never start. For those that wait for it, it has started and ended.
+    pub(super) fn drop_if_never(&mut self, id: JobId) -> Result<(), EngineError> {
+        match self.why_never(id, false) {
+            Some(why) => self.drop_job(id, why),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops the first waiting job of which the policy says why it does not start, when no event is left. Returns whether there
+    /// is one. Others may be able to start then.
+    pub fn drop_stuck(&mut self) -> Result<bool, EngineError> {
+        let waiting: Vec<JobId> = self.machine.waiting.iter().map(|job| job.id).collect();
+        let found = waiting.into_iter().find_map(|id| Some((id, self.why_never(id, true)?)));
+        match found {
+            Some((id, why)) => self.drop_job(id, why).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// The error that no job can start.
+    pub(in crate::engine) fn none_starts(&self) -> EngineError {
+        let (scheduler, causes) = (self.policy.name.clone(), self.never.in_words());
+        EngineError::NoneStarts { scheduler, causes }
+    }
+
+    fn why_never(&mut self, id: JobId, is_end: bool) -> Option<NeverStarts> {
+        let submission = self.board.at(self.place(id)).job;
+        self.policy.value.why_never(id, &submission, &self.machine.view(self.board.board().now()), is_end)
+    }
+
+    fn drop_job(&mut self, id: JobId, why: NeverStarts) -> Result<(), EngineError> {
+        let submitted = self.gate.as_ref().map_or(id, |gate| gate.submitted(id));
+        self.never.add(submitted, self.number(id), why);
+        self.withdraw(id)
+    }
+}
