@@ -103,8 +103,8 @@ impl LogUnderSettings {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
             let progress = Progress::counting("simulating", "jobs", Some(total));
             let watch = |step| {
-                if let RunStep::Jobs(arrived) = step {
-                    progress.add(arrived);
+                if let RunStep::Jobs(ended) = step {
+                    progress.add(ended);
                 }
             };
             let (shard, threads) = (Shard::WHOLE, work.threads);
@@ -136,7 +136,7 @@ pub fn check_site(workload: &Workload, setting: &Setting, options: &Options, thr
     let without_feedback = workload.feedback.as_ref().map(|_| Workload { feedback: None, ..workload.clone() });
     let workload = without_feedback.as_ref().unwrap_or(workload);
     let progress = Progress::counting("comparing with the recorded waits", "jobs", None);
-    SiteCheck::of(workload, setting, &options.measure, threads, &|arrived| progress.add(arrived))
+    SiteCheck::of(workload, setting, &options.measure, threads, &|ended| progress.add(ended))
 }
 
 /// Says at an interrupt that finished runs are kept.

@@ -14,8 +14,9 @@ use crate::predict::Predictor;
 use crate::schedule::Policy;
 use crate::time::{Seconds, Time};
 
-/// How many jobs arrive between two calls of `progress`.
-const PROGRESS_EVERY: usize = 1 << 13;
+/// How many instants pass between two calls of `progress`. Slurm on nodes may take some milliseconds for each; the calls take
+/// nothing that could be measured.
+const PROGRESS_EVERY: usize = 64;
 
 /// The result of simulating a workload.
 #[derive(Clone, Debug)]
@@ -96,8 +97,8 @@ impl RunRecord {
     }
 }
 
-/// Simulates `jobs`, which are in order of submission, until the last one ends. `progress` is called after every 8,192
-/// arrivals with the number of jobs that have arrived.
+/// Simulates `jobs`, which are in order of submission, until the last one ends. `progress` is called now and then with
+/// the number of jobs that have ended.
 ///
 /// # Errors
 /// If the policy or the predictor breaks its contract, a job is wider than the machine, or no job can start.
@@ -148,16 +149,36 @@ fn run_in_order(
     jobs: &[Job],
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), EngineError> {
-    let mut arrived = 0;
-    for together in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit) {
-        for job in together {
-            simulation.submit(job)?;
-            arrived += 1;
-            if arrived % PROGRESS_EVERY == 0 {
-                progress(arrived);
-            }
-        }
+    let mut submitted = 0;
+    for (number, together) in jobs.chunk_by(|a, b| a.submission.submit == b.submission.submit).enumerate() {
+        together.iter().try_for_each(|job| simulation.submit(job).map(|_| ()))?;
+        submitted += together.len();
         simulation.advance_to(together[0].submission.submit)?;
+        if number % PROGRESS_EVERY == 0 {
+            progress(ended(simulation, submitted));
+        }
+    }
+    run_rest(simulation, submitted, |simulation| simulation.is_stuck(), progress)
+}
+
+/// The number of jobs that have ended, of those that were submitted.
+fn ended(simulation: &Simulation<impl Observer>, submitted: usize) -> usize {
+    simulation.gate().map_or(submitted, Gate::arrived_count) - simulation.in_system()
+}
+
+/// All jobs have been submitted.
+fn run_rest<O: Observer>(
+    simulation: &mut Simulation<O>,
+    submitted: usize,
+    is_over: impl Fn(&Simulation<O>) -> bool,
+    progress: &mut dyn FnMut(usize),
+) -> Result<(), EngineError> {
+    for number in 0.. {
+        let Some(next) = simulation.next_event().filter(|_| !is_over(simulation)) else { break };
+        simulation.advance_to(next)?;
+        if number % PROGRESS_EVERY == 0 {
+            progress(ended(simulation, submitted));
+        }
     }
     simulation.run_to_end()
 }
@@ -174,14 +195,5 @@ fn run_with_feedback(
     // A program may want passes for ever, though no job is to come.
     let is_over =
         |simulation: &Simulation<_>| simulation.is_stuck() && !simulation.gate().is_some_and(Gate::expects_jobs);
-    let mut told = 0;
-    while let Some(next) = simulation.next_event().filter(|_| !is_over(simulation)) {
-        simulation.advance_to(next)?;
-        let arrived = simulation.gate().map_or(0, Gate::arrived_count) / PROGRESS_EVERY * PROGRESS_EVERY;
-        if arrived > told {
-            progress(arrived);
-            told = arrived;
-        }
-    }
-    simulation.run_to_end()
+    run_rest(simulation, jobs.len(), is_over, progress)
 }

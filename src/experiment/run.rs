@@ -133,7 +133,7 @@ pub fn split_pair(text: &str) -> Option<(&str, &str)> {
     pairs.clone().find(|(_, rest)| is_predictor(rest)).or_else(|| pairs.clone().next())
 }
 
-/// Simulates a workload. `progress` is called after every 8,192 arrivals with the number of jobs that have arrived.
+/// Simulates a workload. `progress` is called now and then with the number of jobs that have ended.
 ///
 /// # Errors
 /// As [`engine::run`].

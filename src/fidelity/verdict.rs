@@ -88,7 +88,7 @@ pub struct SiteCheck {
 
 impl SiteCheck {
     /// Simulates the present setting, and others if it is not near. `watch` is called with the number of further jobs that have
-    /// arrived. None if the log has no waits, or a run fails: then there is nothing to compare with.
+    /// ended. None if the log has no waits, or a run fails: then there is nothing to compare with.
     pub fn of(
         workload: &Workload,
         present: &Setting,
@@ -99,7 +99,7 @@ impl SiteCheck {
         let recorded = RecordedWaits::of(workload, measure, DEFAULT_WINDOW, &[(GroupBy::Week, None)]).ok()?;
         let compare = |setting: &Setting| -> Option<RecordedComparison> {
             let mut before = 0;
-            let progress = &mut |arrived| watch(arrived - std::mem::replace(&mut before, arrived));
+            let progress = &mut |ended| watch(ended - std::mem::replace(&mut before, ended));
             Some(recorded.compare(workload, &simulate(workload, setting, progress).ok()?))
         };
         let RecordedComparison { figures, breakdowns, .. } = compare(present)?;

@@ -1,10 +1,11 @@
 //! Computes the runs of a plan on all threads.
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use twox_hash::XxHash3_128;
 
 use super::finished::{Details, FinishedRun, Simulated};
 use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
@@ -21,7 +22,7 @@ use crate::trace::Workload;
 /// A step of the work.
 #[derive(Clone, Copy, Debug)]
 pub enum RunStep {
-    /// So many more jobs have arrived in a simulation.
+    /// So many more jobs have ended in a simulation.
     Jobs(usize),
     /// A run is finished.
     Run {
@@ -108,7 +109,7 @@ impl<'a> Executor<'a> {
         let workers = Workers {
             executor: self,
             workloads: Workloads::new(&self.jobs, self.plan, &pending, kept.map(|(keys, _)| keys)),
-            baselines: Mutex::default(),
+            baselines: self.baselines(&pending),
             never: Mutex::default(),
             next: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
@@ -130,6 +131,18 @@ impl<'a> Executor<'a> {
         report.failures.extend(sink.failures);
         sort_by_key(&mut report.failures, |failure| failure.at);
         Ok(report)
+    }
+
+    /// The baselines of these runs, and how many runs need each.
+    fn baselines(&self, pending: &[usize]) -> Mutex<BTreeMap<u128, SharedBaseline>> {
+        let mut baselines: BTreeMap<u128, SharedBaseline> = BTreeMap::new();
+        for &at in pending {
+            let run = self.plan.run(at);
+            if let Some(key) = baseline_key(&run, &self.jobs.name(&run), (self.details)(at)) {
+                baselines.entry(key).or_default().left += 1;
+            }
+        }
+        Mutex::new(baselines)
     }
 
     /// The runs to compute, and the report of the others.
@@ -174,6 +187,21 @@ pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> D
 fn baseline_name(run: &PlannedRun, jobs: &str, details: Details) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
     Some(format!("{jobs}\n{}\n{:?} {:?}", baseline.in_full(), run.options.measure, details.of_baseline()))
+}
+
+/// The hash of its name: a sweep may have a million of them.
+fn baseline_key(run: &PlannedRun, jobs: &str, details: Details) -> Option<u128> {
+    baseline_name(run, jobs, details).map(|name| XxHash3_128::oneshot(name.as_bytes()))
+}
+
+/// A baseline that several runs share. It is freed when no further run needs it: it has the totals of all users.
+#[derive(Default)]
+struct SharedBaseline {
+    /// The number of runs that still need it.
+    left: usize,
+    /// Whether a thread has begun to simulate it.
+    is_begun: bool,
+    simulated: Arc<Once<Simulated>>,
 }
 
 /// Whether the simulation of the baseline is also that of the run.
@@ -232,7 +260,7 @@ struct Workers<'a> {
     executor: &'a Executor<'a>,
     pending: Vec<usize>,
     workloads: Workloads<'a>,
-    baselines: Mutex<BTreeMap<String, Arc<Once<Simulated>>>>,
+    baselines: Mutex<BTreeMap<u128, SharedBaseline>>,
     never: Mutex<NeverBySetting>,
     next: AtomicUsize,
     /// Set when a row could not be kept, or at a failure that ends the work. Runs are begun in their order, so all runs before
@@ -263,6 +291,7 @@ impl Workers<'_> {
             let computed = catch_unwind(AssertUnwindSafe(compute))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
             self.workloads.release(&run);
+            self.release_baseline(&run, &jobs, details);
             if computed.is_err() && self.executor.ends_at_failure {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -281,26 +310,37 @@ impl Workers<'_> {
         details: Details,
         last: &mut LastWorkload,
     ) -> Result<(), String> {
-        let Some(name) = baseline_name(run, jobs, details) else { return Ok(()) };
-        match lock(&self.baselines).entry(name.clone()) {
-            Entry::Occupied(_) => return Ok(()),
-            Entry::Vacant(place) => {
-                place.insert(Arc::default());
-            }
+        let Some(key) = baseline_key(run, jobs, details) else { return Ok(()) };
+        // The runs that need it may have ended before this thread comes to it.
+        let begin = |baseline: &mut SharedBaseline| !std::mem::replace(&mut baseline.is_begun, true);
+        if !lock(&self.baselines).get_mut(&key).is_some_and(begin) {
+            return Ok(());
         }
         let workload = self.workloads.get(run, jobs, last)?;
-        self.baseline(name, run, &workload, details).map(|_| ())
+        self.baseline(key, run, &workload, details).map(|_| ())
+    }
+
+    /// After each run.
+    fn release_baseline(&self, run: &PlannedRun, jobs: &str, details: Details) {
+        let Some(key) = baseline_key(run, jobs, details) else { return };
+        let mut baselines = lock(&self.baselines);
+        if let Some(baseline) = baselines.get_mut(&key) {
+            baseline.left -= 1;
+            if baseline.left == 0 {
+                baselines.remove(&key);
+            }
+        }
     }
 
     fn baseline(
         &self,
-        name: String,
+        key: u128,
         run: &PlannedRun,
         workload: &Workload,
         details: Details,
     ) -> Result<Arc<Simulated>, String> {
         let baseline = run.options.baseline.as_ref().expect("a run with the name of a baseline has one");
-        let slot = lock(&self.baselines).entry(name).or_default().clone();
+        let slot = lock(&self.baselines).get(&key).map(|baseline| baseline.simulated.clone()).unwrap_or_default();
         slot.get_or_init(|| self.simulate(run, baseline, workload, details.of_baseline())).clone()
     }
 
@@ -323,7 +363,7 @@ impl Workers<'_> {
                 Some(self.simulate(run, &setting, &workload, details)?)
             }
         };
-        let baseline = baseline_name(run, jobs, details).map(|name| self.baseline(name, run, &workload, details));
+        let baseline = baseline_key(run, jobs, details).map(|key| self.baseline(key, run, &workload, details));
         let baseline = baseline.transpose()?;
         let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
         Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
@@ -337,8 +377,7 @@ impl Workers<'_> {
         details: Details,
     ) -> Result<Arc<Simulated>, String> {
         let mut before = 0;
-        let progress =
-            &mut |arrived| (self.executor.watch)(RunStep::Jobs(arrived - std::mem::replace(&mut before, arrived)));
+        let progress = &mut |ended| (self.executor.watch)(RunStep::Jobs(ended - std::mem::replace(&mut before, ended)));
         let simulated = Simulated::of(workload, setting, &run.options.measure, details, progress)?;
         if simulated.never.count() > 0 {
             let (name, words) = (setting.pair(), simulated.never.in_words());
@@ -385,6 +424,39 @@ mod tests {
         let rows = compute_rows(&plan(&[]), None, 2, &|_| ()).unwrap().rows;
         let is_baseline = |row: RunRow| crate::metrics::SettingRuns { rows: vec![row] }.is_baseline();
         assert_eq!(rows.into_iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
+    }
+
+    /// Six logs, three settings of each: at most the baselines of two are there at a time.
+    #[test]
+    fn a_baseline_is_freed_when_no_further_run_needs_it() {
+        let run = |first: usize, scheduler: &str| {
+            let mut options = Options::default();
+            let first = first.to_string();
+            for (name, value) in [("first", &first[..]), ("scheduler", scheduler), ("baseline", "fcfs/estimate")] {
+                OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+            }
+            PlannedRun { trace: None, options }
+        };
+        let schedulers = ["easy", "sjbf", "conservative"];
+        let of_log = |at: usize| schedulers.map(|scheduler| run(100 + at, scheduler));
+        let plan: Vec<PlannedRun> = (0..6).flat_map(of_log).collect();
+        for threads in [1, 2] {
+            let (seen, most) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+            let yields = |run: FinishedRun<'_>| {
+                let mut seen = lock(&seen);
+                seen.push(Arc::downgrade(run.baseline.as_ref().unwrap()));
+                let mut alive: Vec<_> =
+                    seen.iter().filter_map(std::sync::Weak::upgrade).map(|one| Arc::as_ptr(&one)).collect();
+                alive.sort();
+                alive.dedup();
+                most.fetch_max(alive.len(), Ordering::Relaxed);
+                (run.row(), ())
+            };
+            let executor = Executor::of_rows(&plan, threads, &|_| ());
+            let report = executor.run(None, &yields, &mut |_, _: RunRow, ()| ()).unwrap();
+            assert_eq!((report.computed, report.failures.len()), (18, 0));
+            assert!(most.load(Ordering::Relaxed) <= threads, "{most:?}");
+        }
     }
 
     #[test]

@@ -102,6 +102,7 @@ mod slurm_one_cpu;
 mod slurm_owners;
 #[cfg(unix)]
 mod slurm_record;
+mod slurm_repeated;
 mod support;
 mod sweep;
 mod sweep_report;

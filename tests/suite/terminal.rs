@@ -138,6 +138,25 @@ fn the_bars_of_waits_follow_each_other() {
     assert_eq!(shown.end().iter().filter(is_bar).count(), 0, "{:#?}", shown.end());
 }
 
+/// A single run of some thousand jobs, on a pool and on nodes, also after the last submission.
+#[test]
+fn a_run_over_a_second_has_a_bar() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = folder.path().join("slurm.conf");
+    let text = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nPriorityType=priority/multifactor\n\
+                PriorityWeightAge=1000\nNodeName=n[1-64] CPUs=2\nPartitionName=all Nodes=ALL Default=YES\n";
+    std::fs::write(&conf, text).unwrap();
+    let site = ["--slurm-conf", conf.to_str().unwrap(), "--first", "1500", "--load", "3"];
+    let together = ["--scheduler", "slurm:order=multifactor", "--load", "1000"];
+    for args in [&site[..], &together] {
+        let shown = on_terminal(80, &[args, &["--predictor", "estimate", "--baseline", "none"]].concat());
+        assert!(shown.success, "{}", shown.raw);
+        let bar = shown.line_with("simulating").expect("a bar after a second");
+        assert!(bar.contains(" jobs") && (bar.contains("/1,500") || bar.contains("/5,000")), "{bar}");
+        assert!(shown.end().iter().all(|line| !line.contains("simulating")), "{:#?}", shown.end());
+    }
+}
+
 #[test]
 fn tables_are_as_wide_as_the_terminal() {
     // The same table at both widths, with its captions whole: at 160 columns in one piece, at 60 in blocks.

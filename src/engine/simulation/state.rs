@@ -28,6 +28,11 @@ impl<O: Observer> Simulation<O> {
         (self.machine.view(self.now()), self.board.board(), &self.observers.1)
     }
 
+    /// The number of jobs that wait or run.
+    pub(in crate::engine) fn in_system(&self) -> usize {
+        self.machine.waiting.len() + self.machine.running.len()
+    }
+
     /// Submissions, stages and predictions.
     pub fn board(&self) -> &Board {
         self.board.board()

@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+mod last_passes;
 mod never;
 pub mod nodes;
 mod on_nodes;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::clock::{PassTimes, in_whole_minutes, rest};
+use super::last_passes::{LastKind, LastPasses};
 use super::nodes::{
     NodeSet, NodesState, Reserved, RunningJob, SlurmJob, SlurmNodes, SlurmPass, SlurmQueue, SlurmSite, Started,
 };
@@ -51,6 +52,8 @@ pub struct SlurmOnNodes {
     has_changed: bool,
     /// A main pass without limit may start more jobs: the last one stopped at its depth, or priorities have changed since.
     needs_full: bool,
+    /// What the last passes found.
+    last: LastPasses,
     /// What has been tried on idle nodes since the last event, without a start.
     tried: TriedIdle,
     grants: VecDeque<(JobId, NodeGrant)>,
@@ -77,6 +80,7 @@ impl SlurmOnNodes {
             times: PassTimes::new(&settings),
             has_changed: false,
             needs_full: false,
+            last: LastPasses::default(),
             tried: TriedIdle::default(),
             grants: VecDeque::new(),
             site,
@@ -157,7 +161,9 @@ impl SlurmOnNodes {
         self.standing.recalculate_until(now, &self.state.in_use);
         let Some(last) = self.standing.take_change() else { return };
         let standing = &mut self.standing;
-        self.line.rank(&self.site, |job, partition| standing.priority(job, partition, last));
+        if self.line.rank(|job, partition| standing.priority(job, partition, last)) {
+            self.last.forget();
+        }
         (self.has_changed, self.needs_full) = (true, true);
     }
 
@@ -190,6 +196,11 @@ impl SlurmOnNodes {
 
     /// Makes a pass and starts jobs. Returns whether it stopped at its depth.
     fn start_jobs(&mut self, now: Time, kind: PassKind, starts: &mut Vec<JobId>) -> bool {
+        let last = if kind == PassKind::Backfill { LastKind::Backfill } else { LastKind::Main };
+        if self.last.would_repeat(last, now, &self.state) {
+            return false;
+        }
+        self.last.begin(&self.state);
         let PassResult { started, is_cut_off, .. } = self.make(now, kind);
         for started in started {
             let id = JobId(started.id as u32);
@@ -203,6 +214,13 @@ impl SlurmOnNodes {
         for running in self.state.take_stopped() {
             self.stop(running, now);
         }
+        let depends_on_time = self.site.parameters.least_age > 0 || self.standing.limits.counts_times();
+        let until = match last {
+            _ if is_cut_off || depends_on_time || self.site.preempts() => now,
+            LastKind::Main => Time::MAX,
+            LastKind::Backfill => self.state.holds_until,
+        };
+        self.last.end(last, until, &self.state);
         is_cut_off
     }
 
@@ -289,7 +307,10 @@ impl Policy for SlurmOnNodes {
         self.complete(now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
         let has_event = self.times.begin(now, !view.waiting.is_empty());
-        self.has_changed |= has_event || is_by_predictions && !view.only_arrivals;
+        if has_event || is_by_predictions && !view.only_arrivals {
+            self.has_changed = true;
+            self.last.forget();
+        }
         let main = self.times.main.due(now);
         if is_by_predictions && (main.is_some() || self.times.backfill.is_due(now)) {
             let ends: FxHashMap<u64, Time> = view.running.iter().map(|job| (job.id.0.into(), job.end)).collect();

@@ -8,10 +8,11 @@ use rustc_hash::FxHashMap;
 use super::fields::{REQUEST_FIELDS, set_field};
 use super::if_more_than_cpus;
 use crate::request::{LogRequests, Request, RequestId, Requests};
+use crate::settings_file::ReadOnce;
 use crate::trace::conditions::{CONDITION_FIELDS, ConditionsRead, WrittenConditions, log_seconds, set_condition};
 use crate::trace::error::TraceError;
 use crate::trace::log::Log;
-use crate::trace::source::{Source, digest};
+use crate::trace::source::{Digesting, Source, digest};
 
 /// A file with the requests of the jobs of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ fn plain(text: &str) -> &str {
 }
 
 impl RequestFile {
-    /// The file of this name.
+    /// The file of this name. Its hash is computed once by a process: a sweep asks for it with each of its runs.
     ///
     /// # Errors
     /// If it cannot be read. What it contains is checked when it is added to a log.
@@ -45,8 +46,9 @@ impl RequestFile {
         if name == "-" {
             return Err("requests cannot be read from standard input: name a file".to_string());
         }
-        let digest = digest(&Source::from_argument(name)).map_err(|error| error.to_string())?;
-        Ok(RequestFile { name: name.to_string(), digest })
+        static DIGESTS: ReadOnce<u128> = ReadOnce::new();
+        let digest = DIGESTS.get(name, || digest(&Source::from_argument(name)).map_err(|error| error.to_string()))?;
+        Ok(RequestFile { name: name.to_string(), digest: *digest })
     }
 
     /// Gives the jobs of a log the requests and conditions of this file, by their numbers. Those of the log itself are forgotten.
@@ -124,7 +126,7 @@ impl RequestFile {
     }
 
     fn rows(&self) -> Result<Vec<FileRow>, TraceError> {
-        let input = Source::from_argument(&self.name).open()?;
+        let input = Digesting::new(Source::from_argument(&self.name).open()?, true);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let failed = |error: csv::Error| TraceError::unusable(&self.name, error.to_string());
         let header = reader.headers().map_err(failed)?.clone();
@@ -179,6 +181,33 @@ impl RequestFile {
             };
             Ok(FileRow { line, job, request, conditions })
         };
-        reader.records().map(row).collect()
+        let rows = reader.records().map(row).collect::<Result<Vec<FileRow>, TraceError>>()?;
+        if reader.into_inner().digest() != Some(self.digest) {
+            let why = "it has changed since the command began: the same command reads it again";
+            return Err(TraceError::unusable(&self.name, why.to_string()));
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Log, ReadOptions, demo, read};
+
+    /// The hash is that of the first time, and other content is not taken for it.
+    #[test]
+    fn a_file_of_requests_is_hashed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("requests.csv").to_string_lossy().into_owned();
+        let mut log: Log = read(&demo(), ReadOptions::default(), &mut |_| ()).unwrap();
+        std::fs::write(&file, "job,cpus,memory\n1,1,5M\n").unwrap();
+        let first = RequestFile::open(&file).unwrap();
+        first.add_to(&mut log).unwrap();
+        std::fs::write(&file, "job,cpus,memory\n1,1,6M\n").unwrap();
+        let second = RequestFile::open(&file).unwrap();
+        assert_eq!(first, second);
+        let error = second.add_to(&mut log).unwrap_err().to_string();
+        assert!(error.contains("requests.csv") && error.contains("has changed"), "{error}");
     }
 }

@@ -125,10 +125,14 @@ impl InUse {
 
     /// The ends of running jobs are expected anew.
     pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) {
-        self.changes += 1;
+        let mut has_changed = false;
         for job in &mut self.running {
-            job.end = end_of(job.id.0).unwrap_or(job.end);
+            let end = end_of(job.id.0).unwrap_or(job.end);
+            has_changed |= std::mem::replace(&mut job.end, end) != end;
         }
-        self.running.sort_by_key(|job| (job.end, job.id));
+        if has_changed {
+            self.changes += 1;
+            self.running.sort_by_key(|job| (job.end, job.id));
+        }
     }
 }

@@ -60,18 +60,22 @@ impl SlurmQueue {
         Some(job.job)
     }
 
-    /// Computes all priorities anew.
-    pub fn rank(&mut self, site: &SlurmSite, mut priority: impl FnMut(&SlurmJob, usize) -> i64) {
-        self.entries.clear();
-        for (at, job) in (0..).zip(&mut self.jobs) {
-            if let Some(waiting) = job {
-                let LineJob { job, priorities } = waiting;
-                priorities.clear();
-                priorities.extend(job.partitions.iter().map(|&partition| priority(job, partition)));
-                self.entries.extend(entries(waiting, at, site));
-            }
+    /// Computes all priorities anew. Returns whether the order has changed.
+    pub fn rank(&mut self, mut priority: impl FnMut(&SlurmJob, usize) -> i64) -> bool {
+        for LineJob { job, priorities } in self.jobs.iter_mut().flatten() {
+            priorities.clear();
+            priorities.extend(job.partitions.iter().map(|&partition| priority(job, partition)));
         }
-        self.entries.sort_unstable_by_key(|entry| entry.key);
+        for LineEntry { key, job, .. } in &mut self.entries {
+            let waiting = self.jobs[*job as usize].as_ref().expect("an entry is of a waiting job");
+            key.1 = std::cmp::Reverse(waiting.priorities[key.4 as usize]);
+        }
+        // Most recalculations change no place.
+        let has_changed = !self.entries.is_sorted_by_key(|entry| entry.key);
+        if has_changed {
+            self.entries.sort_unstable_by_key(|entry| entry.key);
+        }
+        has_changed
     }
 
     /// The job at a place.

@@ -220,8 +220,21 @@ impl SlurmPass<'_, '_> {
         false
     }
 
-    /// Whether an entry may start now, beside what is reserved. If not, it does not start in this pass.
-    fn may_start(&mut self, entry: &QueueEntry<'_>, space: &NodeSpace) -> bool {
+    /// The plan of this pass is another one from this instant on.
+    fn holds_before(&mut self, time: Time) {
+        let holds_until = &mut self.nodes.state.holds_until;
+        *holds_until = time.min(*holds_until);
+    }
+
+    /// Whether an entry may start now, beside what is reserved. If not, it does not start in this pass. `known`: an entry that may on
+    /// these nodes, after this change of what is used. A pass asks for the same entry after each reservation, and most are of other
+    /// nodes or times.
+    fn may_start(
+        &mut self,
+        entry: &QueueEntry<'_>,
+        space: &NodeSpace,
+        known: &mut Option<(u64, usize, u64, NodeSet)>,
+    ) -> bool {
         let QueueEntry { job, partition } = *entry;
         let site = self.nodes.site;
         let Some(counts) = job.counts(&site.cluster, partition) else { return false };
@@ -230,7 +243,17 @@ impl SlurmPass<'_, '_> {
         }
         let (mut free, _) = space.free(&site.partition_nodes[partition], self.now, self.now + self.limit(entry));
         free.keep(&self.nodes.candidates(*entry, true));
-        self.nodes.may_start_on(*entry, &free, &counts)
+        self.holds_before(space.border_after(self.now));
+        let change = self.nodes.state.in_use.changes;
+        if known
+            .as_ref()
+            .is_some_and(|known| (known.0, known.1, known.2) == (job.id, partition, change) && known.3 == free)
+        {
+            return true;
+        }
+        let may_start = self.nodes.may_start_on(*entry, &free, &counts);
+        *known = may_start.then_some((job.id, partition, change, free));
+        may_start
     }
 
     /// How long an entry is planned to run.
@@ -248,18 +271,22 @@ impl SlurmPass<'_, '_> {
         self.nodes.begin_preemption(self.now);
         self.nodes.begin_pass();
         let mut space = NodeSpace::new(self.nodes.site, self.now, self.unix_start);
+        // A job that has outlived its limit ends later and later.
+        let first_end = self.nodes.state.in_use.running.first().map_or(Time::MAX, |first| first.end);
+        let is_completing = !self.nodes.completing.is_empty();
+        self.nodes.state.holds_until = if first_end <= self.now || is_completing { self.now } else { first_end };
         let mut counts = BackfillCounts::default();
         // Which array had a reservation last, and how many; in which partition arrays have started.
         let mut in_a_row: (Option<u64>, u32) = (None, 0);
         let mut array_partition: BTreeMap<u64, usize> = BTreeMap::new();
         // The next entry that may start. No reservation is taken back, so that one which cannot start never can in this pass.
-        let mut next = 0;
+        let (mut next, mut known) = (0, None);
         for at in 0.. {
             let Some(entry) = queue(at) else { return };
             let QueueEntry { job, partition } = entry;
             if !self.reserves_all {
                 next = next.max(at);
-                while queue(next).is_some_and(|entry| !self.may_start(&entry, &space)) {
+                while queue(next).is_some_and(|entry| !self.may_start(&entry, &space, &mut known)) {
                     next += 1;
                 }
                 if queue(next).is_none() {
@@ -321,12 +348,19 @@ impl SlurmPass<'_, '_> {
         let only_now = self.is_young(job) || (parameters.one_reservation && planned.is_some()) || is_partition_full;
         let earliest = self.nodes.earliest(entry, nodes, now);
         if earliest > now && (only_now || earliest > now.saturating_add(parameters.window)) {
+            self.holds_before(if only_now { Time::MAX } else { earliest - parameters.window });
             return TriedEntry::PassedOver;
         }
         let possible = self.nodes.candidates(entry, true);
         let mut from = now;
         for _ in 0..MOST_TIMES {
             let (mut free, mut later) = space.free(&site.partition_nodes[partition], from, from + limit);
+            if from == now {
+                let border = space.begin_after(now + limit).saturating_sub(limit);
+                self.holds_before(border.min(space.border_after(now)));
+            } else if from >= space.end() {
+                self.holds_before(now);
+            }
             if let Some(later) = later.filter(|&later| earliest > later) {
                 from = later;
                 continue;
@@ -371,7 +405,10 @@ impl SlurmPass<'_, '_> {
                         return TriedEntry::Started;
                     }
                     (_, Some(false)) if !parameters.limits_block => return TriedEntry::PassedOver,
-                    (_, Some(false)) => start = later.unwrap_or(now + UNKNOWN_START),
+                    (_, Some(false)) => {
+                        self.holds_before(now);
+                        start = later.unwrap_or(now + UNKNOWN_START);
+                    }
                     (picked, _) => {
                         if let Picked::Preempt(found) = picked {
                             self.nodes.preempt(job.id, &found.jobs);
@@ -383,13 +420,21 @@ impl SlurmPass<'_, '_> {
             if start > now && only_now {
                 return TriedEntry::PassedOver;
             }
+            if start <= now {
+                // It is planned from now on, whenever that is.
+                self.holds_before(now);
+            }
             if let Some(later) = later.filter(|&later| start > later) {
                 from = later;
                 continue;
             }
             let (begin, end) = (space.floor(start), space.floor(start + limit));
             if start > now + parameters.window {
+                self.holds_before(start - parameters.window);
                 return TriedEntry::PassedOver;
+            }
+            if end >= space.end() {
+                self.holds_before(if begin < space.end() { end - parameters.window } else { now });
             }
             if start > now && space.overlaps(begin, end, &chosen) {
                 from = start;

@@ -77,6 +77,22 @@ impl NodeSpace {
         }
     }
 
+    /// The end of the window.
+    pub fn end(&self) -> Time {
+        self.entries[self.entries.len() - 1].end
+    }
+
+    /// When the nodes that are free from `start` on are others, if time goes on. The end of the window goes on, too.
+    pub fn border_after(&self, start: Time) -> Time {
+        let last = self.entries.len() - 1;
+        self.entries[..last].iter().map(|entry| entry.end).find(|&end| end > start).unwrap_or(Time::MAX)
+    }
+
+    /// When a time that ends at `end` meets the next entry.
+    pub fn begin_after(&self, end: Time) -> Time {
+        self.entries.iter().map(|entry| entry.begin).find(|&begin| begin > end).unwrap_or(Time::MAX)
+    }
+
     /// Whether a reservation of nodes in a time meets another.
     pub fn overlaps(&self, begin: Time, end: Time, nodes: &NodeSet) -> bool {
         self.entries.iter().any(|entry| entry.end > begin && entry.begin < end && !nodes.is_within(&entry.free))

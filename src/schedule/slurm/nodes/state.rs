@@ -18,6 +18,8 @@ pub struct NodesState {
     pub(super) prospects: Prospects,
     /// Running jobs that may make way for others.
     pub(super) preemption: PreemptionState,
+    /// A backfill pass that finds the same nodes and the same queue before this instant makes the same plan as the last one.
+    pub holds_until: Time,
     /// Memory for tests.
     pub(super) usable: UsableNodes,
     /// Memory: what is used when some jobs have left.

@@ -140,6 +140,11 @@ impl SiteLimits {
         !self.has_any
     }
 
+    /// Whether there are limits of what was used or is still to come, which change as time goes on.
+    pub fn counts_times(&self) -> bool {
+        self.has_times
+    }
+
     /// How much of the use of the past is left after a second, for GrpTRESMins and GrpWall: 1 - 0.693 / PriorityDecayHalfLife. It is
     /// 1 if this is not set.
     pub fn set_decay(&mut self, decay: f64) {
