@@ -36,6 +36,7 @@ mod kept_runs;
 mod largest_first;
 mod layers;
 mod live_waits;
+mod log_ids;
 mod machines;
 mod malleable;
 #[cfg(unix)]
