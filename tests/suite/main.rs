@@ -110,6 +110,7 @@ mod trials;
 mod wait;
 mod who_pays;
 mod widths;
+mod words;
 
 // `size_mean` and `largest_first` are files as they would be in the library, where these are modules of the crate.
 #[cfg(unix)]
