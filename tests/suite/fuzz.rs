@@ -727,7 +727,7 @@ fn accounting(case: &mut Case<'_>) -> bool {
     if log.source.format != "swf" {
         let mut written = Vec::new();
         shadowtime::report::write_log(&mut written, log, &log.header, None).unwrap();
-        shadowtime::report::write_names(&mut Vec::new(), &log).unwrap();
+        shadowtime::report::write_names(&mut Vec::new(), log).unwrap();
         let mut again = read(&source(&written), ReadOptions::default(), &mut |_| ()).unwrap();
         assert_eq!((&again.records, again.unknown), (&log.records, log.unknown));
         // What jobs wait for, and what they ask for beyond processors, has no place in SWF.
