@@ -242,7 +242,7 @@ fn run(case: &str, source: &Source) -> u64 {
             let (workload, record) = simulated("easy/estimate", source);
             let mut written = BufWriter::with_capacity(1 << 16, Digested(0xcbf2_9ce4_8422_2325));
             let jobs = record.finished(&workload.jobs).map(|job| JobMetrics::of(&job, 10));
-            let jobs = jobs.map(|job| JobRow::of(job, &workload.wide, &workload.names));
+            let jobs = jobs.map(|job| JobRow::of(job, &workload.wide, &workload.names, &workload.ids));
             write_settings(&mut written, JOB_COLUMNS, std::iter::once((None, jobs))).unwrap();
             written.into_inner().unwrap().0
         }

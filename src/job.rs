@@ -56,6 +56,8 @@ impl Submission {
 pub struct InLog {
     /// The job's number; -1 if it has none. Numbers may repeat.
     pub number: i64,
+    /// The index of its record, by which its id in the log is found.
+    pub record: u32,
     /// What the job asks of a machine of nodes.
     pub request: RequestId,
 }
@@ -63,7 +65,7 @@ pub struct InLog {
 /// The job is of no log.
 impl Default for InLog {
     fn default() -> InLog {
-        InLog { number: -1, request: RequestId::NONE }
+        InLog { number: -1, record: u32::MAX, request: RequestId::NONE }
     }
 }
 
@@ -85,6 +87,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// What the log says of it that most predictors and schedulers do not read.
+    pub fn in_log(&self) -> InLog {
+        let Job { number, record, request, .. } = *self;
+        InLog { number, record, request }
+    }
+
     /// A job of this runtime that no log has: its record and its number are 0, and it asks for processors only.
     pub fn new(submission: Submission, runtime: Seconds) -> Job {
         let request = RequestId::NONE;

@@ -199,10 +199,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
             write_groups(out, width, &workload, &schedule.name, breakdowns.filter(|one| is_shown(one)))
         })
     };
-    match &rows[..] {
-        [row] => Ok(print.print_row(stdout_taken, row, table)?),
-        rows => Ok(print.print_rows(stdout_taken, rows, table)?),
-    }
+    Ok(print.print_rows(stdout_taken, &rows, table)?)
 }
 
 /// Writes the tables of groups of a schedule, each after an empty line.

@@ -58,7 +58,7 @@ pub fn write_names_of(log: &Log, out: Output) -> anyhow::Result<()> {
     if log.source.format == "swf" {
         return refuse(format!("{} is an SWF log: it has no names for --names-out", log.name));
     }
-    Ok(out.fill(|out| write_names(out, &log.names))?)
+    Ok(out.fill(|out| write_names(out, log))?)
 }
 
 /// Reads a log, then cleans and shapes its jobs by the options.

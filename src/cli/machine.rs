@@ -1,22 +1,23 @@
 //! `sim machine`: what is understood of a configuration, and its conversion to TOML.
 
+use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
 
 use super::failure::UsageError;
-use super::output_options::{OutputFiles, PrintOptions, listing};
+use super::output_options::{OutputFiles, PrintOptions};
 use super::places::given_files;
 use super::{CommandForm, parsed};
 use crate::machine::read_cluster;
 use crate::metrics::cells;
-use crate::report::{MACHINE_COLUMNS, machine_rows, write_machine};
+use crate::report::{MACHINE_COLUMNS, Width, machine_rows, write_machine};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "machine",
     about: "Show the nodes and partitions of a slurm.conf or TOML file",
-    arguments: |command| listing(MachineArgs::augment_args(command)),
+    arguments: MachineArgs::augment_args,
     run: |matches| execute(&parsed(matches)),
 };
 
@@ -67,8 +68,6 @@ fn execute(args: &MachineArgs) -> anyhow::Result<()> {
     }
     let rows = machine_rows(&args.machine, &cluster, &ignored);
     let rows: Vec<_> = rows.iter().map(|row| cells(MACHINE_COLUMNS, row, &[])).collect();
-    Ok(args
-        .print
-        .or_table()
-        .print_rows(stdout_taken, &rows, |out, width| write_machine(out, width, &args.machine, &cluster, &ignored))?)
+    let table = |out: &mut dyn Write, width: Width| write_machine(out, width, &args.machine, &cluster, &ignored);
+    Ok(args.print.print_rows(stdout_taken, &rows, table)?)
 }

@@ -18,9 +18,9 @@ use super::{CommandForm, is_given, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Engine, Estimates, Log, Metrics, Reading, Shape};
 use crate::meta::{
-    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, PlacedRow, PolicyRow, SCENARIO_DAYS, Scenario, Site, SiteText,
-    SitesFile, placed_jobs, run, site_columns, site_rows, summarize_system, write_placed_jobs, write_policies,
-    write_scenarios,
+    DispatchPolicy, MetaRecord, MetaSummary, MetaSystem, PlacedRow, PolicyRow, SCENARIO_DAYS, Scenario, Site,
+    SiteMachine, SiteText, SitesFile, placed_jobs, run, site_columns, site_rows, summarize_system, write_placed_jobs,
+    write_policies, write_scenarios,
 };
 use crate::metrics::{JobRow, Measure};
 use crate::parallel;
@@ -206,11 +206,10 @@ fn jobs<'a>(
 ) -> impl Iterator<Item = PlacedRow<'a>> {
     policies.iter().zip(records).flat_map(move |(policy, record)| {
         let name = |site: usize| system.machines[site].name.as_str();
-        placed_jobs(system, record, measure).map(move |placed| PlacedRow {
-            policy,
-            origin: name(placed.origin),
-            site: name(placed.site),
-            job: JobRow::of(placed.job, &system.machines[placed.origin].wide, &system.machines[placed.origin].names),
+        placed_jobs(system, record, measure).map(move |placed| {
+            let SiteMachine { wide, names, ids, .. } = &system.machines[placed.origin];
+            let (origin, site) = (name(placed.origin), name(placed.site));
+            PlacedRow { policy, origin, site, job: JobRow::of(placed.job, wide, names, ids) }
         })
     })
 }

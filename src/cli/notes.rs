@@ -9,11 +9,11 @@ use crate::job::Job;
 use crate::machine::{Constraint, Shapes};
 use crate::metrics::RunRow;
 use crate::model::EstimateModel;
-use crate::predict::catalog::table;
+use crate::predict::catalog::{needs_users, table};
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::runs::NeverBySetting;
 use crate::spec::Spec;
-use crate::text::shortened;
+use crate::text::{joined_with_and, shortened};
 use crate::time::readable_duration;
 use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
@@ -222,13 +222,38 @@ pub fn report_requests(name: &str, workload: &Workload, unit: Unit) {
 pub fn report_missing_predictions<'a>(name: &str, workload: &Workload, predictors: impl Iterator<Item = &'a Spec>) {
     let tables: BTreeMap<String, _> = predictors.filter_map(|spec| Some((spec.to_string(), table(spec)?))).collect();
     for (spec, table) in tables {
-        let missing = workload.jobs.iter().filter(|job| table.raw(job.number).is_none()).count();
-        if missing > 0 {
+        let missing = workload.jobs.iter().filter(|job| table.raw(&workload.log_id(job)).is_none()).count();
+        if missing == workload.jobs.len() {
+            let (first, other) = (workload.log_id(&workload.jobs[0]), &table.first);
+            warning(format_args!(
+                "{name}: no job is in the table of {spec}: it has ids such as {other}, and the log such as {first}"
+            ));
+        } else if missing > 0 {
             let jobs = counted_as(missing as u64, "job is not in the table", "jobs are not in the table");
             note(format_args!("{name}: {jobs} of {spec}"));
         }
     }
 }
+
+/// Warns if the jobs of a log have no users, but a predictor lives from them.
+pub fn warn_of_missing_users<'a>(name: &str, workload: &Workload, predictors: impl Iterator<Item = &'a Spec>) {
+    let unknown = workload.jobs.iter().filter(|job| job.submission.user < 0).count();
+    let share = unknown as f64 / workload.jobs.len() as f64;
+    let names: BTreeSet<&str> = predictors.filter(|spec| needs_users(spec)).map(Spec::name).collect();
+    if share >= MANY_UNKNOWN && !names.is_empty() {
+        let names: Vec<&str> = names.into_iter().collect();
+        let finds = if names.len() == 1 { "finds" } else { "find" };
+        warning(format_args!(
+            "{name}: {} of the jobs have no user, and {} {finds} similar jobs by users: all these jobs count as those of one \
+             user, and predictions are worse than with users (`estimate` and `downey` need none)",
+            percent(share),
+            joined_with_and(&names)
+        ));
+    }
+}
+
+/// The share of jobs without users from which on predictions by users say little.
+const MANY_UNKNOWN: f64 = 0.5;
 
 /// Notes how many jobs arrive after the ends of others, and why some do not, if users react.
 pub fn report_feedback(name: &str, workload: &Workload) {

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::is_given;
 use super::slurm_conf::{self, SiteConf};
-use super::stderr::warning;
+use super::stderr::{note, warning};
 use crate::experiment::{OPTIONS, OptionForm, Options, Section, Setting, refuse_overruled, what_draws};
 use crate::predict;
 use crate::report::{Cell, swept_cells};
@@ -89,11 +89,17 @@ pub struct SettingList {
     pub swept: Vec<Vec<(String, Cell)>>,
 }
 
+/// Whether a command compares settings with a baseline, and nothing says which.
+fn is_compared_by_default(matches: &ArgMatches) -> bool {
+    matches.try_contains_id("baseline").is_ok() && !is_given(matches, "scheduler") && !is_given(matches, "predictor")
+}
+
 /// The settings that the arguments give, with warnings of options without effect. With `--slurm-conf`, the site's own Slurm is
-/// the default scheduler. What settings are compared with, unless it is given, is that of the file, else `baseline`.
+/// the default scheduler, without a predictor too one that plans with predictions. What settings are compared with, unless it is given, is that of the file, else `baseline`.
 pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
     let conf = slurm_conf::read(matches)?;
     let mut list = read_lists(matches, conf.as_ref())?;
+    let is_alone = conf.is_some() && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.map(|conf| conf.baseline()).or(baseline).filter(|_| !is_baseline_given);
     // A setting is not compared with itself alone.
@@ -106,6 +112,12 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
         warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
     }
     slurm_conf::note_idle_predictor(matches, &list.options);
+    if is_alone {
+        note(
+            "the site's Slurm as it is (slurm/estimate) is compared with what it could be: planning with predictions \
+             (slurm:running=prediction); --scheduler and --predictor choose other settings",
+        );
+    }
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
     slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true);
     slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false);
@@ -156,6 +168,7 @@ fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingLi
         if let (Some(conf), "scheduler") = (conf, name) {
             texts = match is_given(matches, name) {
                 true => texts.iter().map(|text| conf.complete_list(text)).collect::<Result<_, _>>()?,
+                false if is_compared_by_default(matches) => vec![conf.planning_with_predictions()],
                 false => vec![conf.scheduler().to_string()],
             };
         }

@@ -7,7 +7,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
-use super::notes::{warn_of_never, warn_of_other_jobs};
+use super::notes::{warn_of_missing_users, warn_of_never, warn_of_other_jobs};
 use super::options;
 use super::output_options::OutputOptions;
 use super::progress::Progress;
@@ -200,6 +200,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(), &options)?;
+    let predictors = candidates.iter().chain([&present]).map(|setting| &setting.predictor);
+    warn_of_missing_users(&workload.label, &workload, predictors);
     let site = check_site(&workload, &present, &options, args.output.threads());
     let mut question = Question {
         trace: args.log.given().map(str::to_string),

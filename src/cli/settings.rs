@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::interrupt;
 use super::log::read_log;
 use super::names::NamesOption;
-use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_never};
+use super::notes::{
+    report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_missing_users, warn_of_never,
+};
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
@@ -64,6 +66,7 @@ impl LogUnderSettings {
         report_cleaning(&log, &cleaned);
         report_requests(&log.name, &cleaned, of_log.reading.unit);
         report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors));
+        warn_of_missing_users(&log.name, &cleaned, settings.iter().flat_map(Options::predictors));
         let copy = replications.map(|_| cleaned.clone());
         let workload = Arc::new(settings[0].shape(cleaned)?);
         report_feedback(&log.name, &workload);

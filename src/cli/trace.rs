@@ -18,8 +18,8 @@ use crate::report::{
     write_survey,
 };
 use crate::trace::{
-    CONVERTED, ConditionSurvey, FeedbackModel, Header, Log, ReadOptions, Source, TraceError, Unit, UnitDoubt,
-    over_machine, peak, read_joined, survey, validate,
+    CONVERTED, ConditionSurvey, FeedbackModel, Header, Log, Source, TraceError, Unit, UnitDoubt, over_machine, peak,
+    read_joined, survey, validate,
 };
 
 /// The subcommand.
@@ -148,9 +148,8 @@ fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
         [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out), ("--requests-out", &args.requests_out)];
     let OutputFiles { files: [out, names, requests], .. } = OutputFiles::open(outputs, &inputs)?;
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
-    let how = ReadOptions { keep_names: names.is_some(), ..options.read_options() };
     let progress = Progress::counting("reading", "records", None);
-    let log = read_joined(&sources, &how, &mut |records| progress.set(records))?;
+    let log = read_joined(&sources, &options.read_options(), &mut |records| progress.set(records))?;
     drop(progress);
     let header = converted_header(&log, &sources, options)?;
     let preceding = match &args.feedback {

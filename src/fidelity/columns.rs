@@ -64,6 +64,7 @@ pub static COMPARED_JOB_COLUMNS: &[Column<ComparedJob>] = &column_list! {
     duration "wait_recorded" "recorded wait in seconds" job.waits.recorded;
     duration "wait_simulated" "simulated wait in seconds" job.waits.simulated;
     duration "difference" "the second less the first" job.waits.simulated - job.waits.recorded;
+    label "log_id" "the id of the job in the log, such as JobIDRaw" job.log_id.clone();
 };
 
 /// The columns of windows of the moving mean.

@@ -43,6 +43,8 @@ pub struct ComparedJob {
     pub procs: u32,
     /// The two waits.
     pub waits: MovingJob,
+    /// Its id in the log.
+    pub log_id: Cell,
 }
 
 /// The compared jobs, in order of submission. `jobs` are their indexes in the workload.
@@ -57,6 +59,7 @@ pub fn compared_jobs<'a>(
         let cell = |kind, code| Cell::of_name(&workload.names, kind, workload.wide.number(code));
         let user = cell(NameKind::User, job.submission.user);
         let queue = cell(NameKind::Queue, job.submission.queue);
-        ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits }
+        let log_id = workload.log_id(job).into();
+        ComparedJob { number: job.number, user, queue, procs: job.submission.procs, waits, log_id }
     })
 }

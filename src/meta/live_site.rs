@@ -1,5 +1,7 @@
 //! A site during a run: its simulation, and what policies may use of its state.
 
+use std::sync::Arc;
+
 use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
 use super::system::SiteMachine;
@@ -50,10 +52,10 @@ impl Observer for SiteObservers {
 
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
-        let SiteMachine { name, procs, setting, unix_start, accounts, .. } = machine;
+        let SiteMachine { name, procs, setting, unix_start, accounts, ids, .. } = machine;
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
-        let (trace, procs, unix_start) = (name.clone(), *procs, *unix_start);
-        let facts = RunFacts { trace, procs, unix_start, ..RunFacts::default() };
+        let (trace, procs, unix_start, ids) = (name.clone(), *procs, *unix_start, Arc::clone(ids));
+        let facts = RunFacts { trace, procs, unix_start, ids, ..RunFacts::default() };
         // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
         let policy = setting.policy(&LogFacts::of_accounts(accounts).of_run(&facts));
         let simulation = Simulation::observed(

@@ -1,13 +1,14 @@
 //! The system: machines by name, and one stream of all their jobs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
 use crate::schedule::Accounts;
 use crate::sort::sort_by_key;
 use crate::time::Time;
-use crate::trace::{ShownNames, WideNumbers, Workload};
+use crate::trace::{LogIds, ShownNames, WideNumbers, Workload};
 
 /// A machine, its scheduler and predictor, and the jobs that its own users submit.
 #[derive(Clone, Debug)]
@@ -50,12 +51,14 @@ pub struct SiteMachine {
     pub names: ShownNames,
     /// Its own users and groups, as they are numbered in the stream.
     pub accounts: Accounts,
+    /// The ids of all jobs of the stream in their logs.
+    pub ids: Arc<LogIds>,
 }
 
 /// A job of the stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamJob {
-    /// As in its log, with the submit time of the system.
+    /// As in its log, with the submit time of the system; its record is its index in the stream.
     pub job: Job,
     /// The index of the site where it was submitted.
     pub origin: usize,
@@ -122,11 +125,19 @@ impl MetaSystem {
         // A stable sort: jobs of the same time stay in the order of the sites and of each log.
         sort_by_key(&mut arrivals, StreamJob::submit);
         qualify(&mut arrivals);
+        let mut ids = LogIds::default();
+        for (arrival, at) in arrivals.iter_mut().zip(0..) {
+            let id = sites[arrival.origin].workload.log_id(&arrival.job);
+            ids.push(id.to_string().as_bytes());
+            arrival.job.record = at;
+        }
+        let ids = Arc::new(ids);
         let machine = |(origin, site): (usize, Site)| {
             let Workload { procs, wide, names, unix_start, .. } = site.workload;
             let own = arrivals.iter().filter(|job| job.origin == origin);
             let accounts = Accounts::of_pairs(own.map(|job| (job.qualified().submission, job.job.submission)), &wide);
-            SiteMachine { name: site.name, procs, setting: site.setting, unix_start, wide, names, accounts }
+            let (name, setting, ids) = (site.name, site.setting, Arc::clone(&ids));
+            SiteMachine { name, procs, setting, unix_start, wide, names, accounts, ids }
         };
         let machines = sites.into_iter().enumerate().map(machine).collect();
         Ok(MetaSystem { machines, arrivals })

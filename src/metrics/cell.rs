@@ -1,6 +1,6 @@
 //! A value in a table of results, with its number of decimals.
 
-use crate::trace::{NameKind, ShownNames};
+use crate::trace::{LogId, NameKind, ShownNames};
 
 /// A row of an output: its cells with their names.
 pub type Cells = Vec<(String, Cell)>;
@@ -39,7 +39,7 @@ impl Cell {
             Cell::Word(word) => word.to_string(),
             Cell::Count(count) => count.to_string(),
             Cell::Whole(number) => number.to_string(),
-            Cell::Seconds(value) if value.is_finite() => format!("{value:.3}"),
+            Cell::Seconds(value) if value.is_finite() => plain_zero(format!("{value:.3}")),
             Cell::Real(value) if value.is_finite() => plain_zero(format!("{value:.6}")),
             Cell::Number(value) => value.to_string(),
             Cell::Seconds(_) | Cell::Real(_) | Cell::None => String::new(),
@@ -90,6 +90,15 @@ cells_of! {
     Real(number: f64) = number;
 }
 
+impl From<LogId<'_>> for Cell {
+    fn from(id: LogId<'_>) -> Cell {
+        match id {
+            LogId::Number(number) => Cell::Whole(number),
+            LogId::Text(text) => Cell::Text(text.into_owned()),
+        }
+    }
+}
+
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Cell {
         value.map_or(Cell::None, Into::into)
@@ -97,7 +106,7 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 /// Removes the sign of -0.000000, to which a small negative number is rounded.
-fn plain_zero(text: String) -> String {
+pub fn plain_zero(text: String) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_string(),
         _ => text,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cell::Cell;
 use super::column::Column;
 use super::columns::columns;
 use super::row::RunRow;
@@ -11,7 +12,7 @@ use super::setting_runs::Interval;
 #[derive(Clone, Debug)]
 pub struct Group {
     /// These values, one for each column.
-    pub labels: Vec<String>,
+    pub labels: Vec<Cell>,
     /// The number of runs.
     pub rows: usize,
     /// One for each column that has means.
@@ -38,7 +39,7 @@ pub struct Groups {
 
 #[derive(Debug)]
 struct Members {
-    labels: Vec<String>,
+    labels: Vec<Cell>,
     rows: usize,
     /// For each column, the values that are defined.
     values: Vec<Vec<f64>>,
@@ -56,10 +57,10 @@ impl Groups {
 
     /// Adds a run to the group with these labels. `run` identifies the run, if that is known. A group counts equal runs once:
     /// repeated runs that differ only in an unused seed would make the interval 0.
-    pub fn add(&mut self, labels: Vec<String>, run: Option<u128>, row: &RunRow) {
-        let place = *self.places.entry(labels).or_insert_with_key(|labels| {
+    pub fn add(&mut self, labels: Vec<Cell>, run: Option<u128>, row: &RunRow) {
+        let place = *self.places.entry(labels.iter().map(Cell::text).collect()).or_insert_with(|| {
             let values = vec![Vec::new(); self.columns.len()];
-            self.groups.push(Members { labels: labels.clone(), rows: 0, values, runs: BTreeSet::new() });
+            self.groups.push(Members { labels, rows: 0, values, runs: BTreeSet::new() });
             self.groups.len() - 1
         });
         let group = &mut self.groups[place];
@@ -97,13 +98,13 @@ mod tests {
         let mut groups = Groups::new(false);
         for (predictor, run, wait_mean) in [("z", 1, 1.0), ("b", 2, 5.0), ("z", 3, 3.0004), ("z", 3, 3.0004)] {
             let row = RunRow { summary: Summary { wait_mean, ..Summary::default() }, ..RunRow::default() };
-            groups.add(vec![predictor.to_string()], Some(run), &row);
+            groups.add(vec![predictor.to_string().into()], Some(run), &row);
         }
         let means = groups.means();
         let figures: Vec<_> =
-            means.iter().map(|group| (&*group.labels[0], group.rows, group.means[0].mean.mean)).collect();
+            means.iter().map(|group| (group.labels[0].text(), group.rows, group.means[0].mean.mean)).collect();
         // The mean of what is printed: 1.000 and 3.000.
-        assert_eq!(figures, [("z", 2, 2.0), ("b", 1, 5.0)]);
+        assert_eq!(figures, [("z".to_string(), 2, 2.0), ("b".to_string(), 1, 5.0)]);
         assert!(means[0].means[0].mean.half_width.is_some() && means[1].means[0].mean.half_width.is_none());
         let names: Vec<_> = means[0].means.iter().map(|mean| mean.column.name).collect();
         assert_eq!(names, ["wait_mean", "bsld_mean", "ai_mean", "ra_mean", "utilization"]);

@@ -5,7 +5,7 @@ use super::column::{Column, column_list};
 use crate::engine::{Finished, PredictionMade};
 use crate::job::Job;
 use crate::time::{Seconds, Time};
-use crate::trace::{NameKind, ShownNames, WideNumbers};
+use crate::trace::{LogIds, NameKind, ShownNames, WideNumbers};
 
 /// A job that has run, with its metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,19 +59,22 @@ pub struct JobRow {
     pub job: JobMetrics,
     /// Its user: a number, or a name.
     pub user: Cell,
+    /// Its id in the log.
+    pub log_id: Cell,
 }
 
 impl JobRow {
-    /// The row of a job of a log with these wide numbers and names.
-    pub fn of(job: JobMetrics, wide: &WideNumbers, names: &ShownNames) -> JobRow {
-        JobRow { job, user: Cell::of_name(names, NameKind::User, wide.number(job.user)) }
+    /// The row of a job of a log with these wide numbers, names and ids.
+    pub fn of(job: JobMetrics, wide: &WideNumbers, names: &ShownNames, ids: &LogIds) -> JobRow {
+        let user = Cell::of_name(names, NameKind::User, wide.number(job.user));
+        JobRow { job, user, log_id: ids.of(job.record, job.number).into() }
     }
 }
 
 /// The columns of `--jobs-out` ([`job_columns`]).
 pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     |row: JobRow|
-    key "job" "the number of the job in the log" row.job.number;
+    key "job" "the number of the job; an accounting file's jobs are numbered from 1 in order of submission" row.job.number;
     label "user" "the user's number, or with --names the name; -1 if unknown" row.user.clone();
     label "submit" "when it was submitted, in seconds of the log" row.job.submit;
     count "start" "when it started" row.job.start;
@@ -91,6 +94,7 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
         row.job.virtual_wait, only("with the scheduler fair");
     label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
         only("if jobs wait for other jobs or for a time");
+    label "log_id" "the id of the job in the log, such as JobIDRaw; that of a requeued job repeats" row.log_id.clone();
 };
 
 /// The columns of `--jobs-out` for a log whose jobs have conditions, or have none, and for schedulers with a virtual schedule, or

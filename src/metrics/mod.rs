@@ -24,7 +24,7 @@ mod summary;
 pub use breakdown::{
     Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name,
 };
-pub use cell::{Cell, Cells};
+pub use cell::{Cell, Cells, plain_zero};
 pub(crate) use column::column_list;
 pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
 pub use columns::COLUMNS;

@@ -139,8 +139,12 @@ impl Board {
         self.in_log(id).request
     }
 
-    fn in_log(&self, id: JobId) -> &InLog {
-        &self.in_log[self.places[id.index()] as usize]
+    /// What the log says of the job.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
+    pub fn in_log(&self, id: JobId) -> InLog {
+        self.in_log[self.places[id.index()] as usize]
     }
 
     /// Whether a job waits, runs or is gone.

@@ -88,6 +88,13 @@ pub fn table(spec: &Spec) -> Option<Arc<GivenTable>> {
     (spec.name() == given::FORM.name).then(|| GivenTable::of(spec).ok())?
 }
 
+/// Whether a predictor finds similar past jobs by their users.
+pub fn needs_users(spec: &Spec) -> bool {
+    let forms =
+        [&ruh::FORM, &ruh::EASY_PLUS_PLUS, &sbh::SBH, &sbh::SBH_NOEST, &gibbons::FORM, &kin::FORM, &learned::FORM];
+    forms.iter().any(|form| form.name == spec.name()) || (spec.name() == smith::FORM.name && Smith::needs_users(spec))
+}
+
 /// A hash that tells versions of the program of a predictor apart: of the files that its command names, and of the version
 /// that it reports. The program is started for that, and ended.
 ///

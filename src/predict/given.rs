@@ -1,4 +1,4 @@
-//! Predictions that somebody else has made, from a table: a column has the jobs' numbers in the log, another the predictions.
+//! Predictions that somebody else has made, from a table: a column has the jobs' ids in the log, another the predictions.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -8,19 +8,24 @@ use twox_hash::XxHash3_128;
 
 use super::board::Board;
 use super::predictor::Predictor;
-use crate::job::JobId;
+use crate::job::{InLog, JobId};
 use crate::settings_file::ReadOnce;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 use crate::stats::percentile;
 use crate::time::Seconds;
-use crate::trace::Source;
+use crate::trace::{LogId, LogIds, RunFacts, Source};
 
 pub const FORM: Form = Form {
     name: "given",
-    about: "predictions from a table, by the jobs' numbers in the log: given:file=predictions.csv",
+    about: "predictions from a table, by the jobs' ids in the log: given:file=predictions.csv",
     keys: &[
         Key::new("file", name_of("a table with a header"), "", "the table, plain, .gz or .zst; required"),
-        Key { name: "id", kind: name_of("a column"), default: "job_id", about: "the column with the jobs' numbers" },
+        Key {
+            name: "id",
+            kind: name_of("a column"),
+            default: "job_id",
+            about: "the column with the jobs' ids as the log has them, such as JobIDRaw",
+        },
         Key {
             name: "prediction",
             kind: name_of("a column"),
@@ -39,10 +44,13 @@ const fn name_of(what: &'static str) -> Kind {
     Kind::Text { what, canonical: |text| Ok(text.to_string()) }
 }
 
-/// The predictions of a table as they are written, by number of job.
+/// The predictions of a table as they are written, by id of the job. All runs of a job that was requeued have its id, and so its
+/// prediction.
 #[derive(Debug)]
 pub struct GivenTable {
-    by_job: FxHashMap<i64, f64>,
+    by_job: FxHashMap<LogId<'static>, f64>,
+    /// The id of the first row, for messages.
+    pub first: LogId<'static>,
     /// Half of the predictions are below.
     median: f64,
     /// A hash of the file's content.
@@ -82,29 +90,35 @@ impl GivenTable {
             })
         };
         let (id, prediction) = (place(id)?, place(prediction)?);
-        let (mut by_job, mut all) = (FxHashMap::default(), Vec::new());
+        let (mut by_job, mut all, mut first) = (FxHashMap::default(), Vec::new(), None);
         for row in reader.records() {
             let row = row.map_err(failed)?;
             let line = row.position().map_or(0, csv::Position::line);
             let wrong = |at: usize, what: &str| format!("{file}, line {line}: '{}' is not {what}", &row[at]);
-            let job: i64 = row[id].parse().map_err(|_| wrong(id, "the number of a job"))?;
+            if row[id].is_empty() {
+                return Err(wrong(id, "the id of a job"));
+            }
             let number = row[prediction].parse().ok().filter(|number: &f64| number.is_finite());
             let number = number.ok_or_else(|| wrong(prediction, "a number of seconds"))?;
             all.push(number);
-            if by_job.insert(job, number).is_some() {
-                return Err(format!("{file}, line {line}: a second row of job {job}"));
+            let job = LogId::of_text(&row[id]).into_owned();
+            first.get_or_insert_with(|| job.clone());
+            let earlier = by_job.insert(job, number);
+            if earlier.is_some_and(|earlier| earlier != number) {
+                let job = &row[id];
+                return Err(format!(
+                    "{file}, line {line}: a second row of job {job} with another prediction; all runs of a job have one"
+                ));
             }
         }
-        if by_job.is_empty() {
-            return Err(format!("{file}: the table has no predictions"));
-        }
+        let first = first.ok_or_else(|| format!("{file}: the table has no predictions"))?;
         let median = percentile(&mut all, 50.0);
-        Ok(GivenTable { by_job, median, digest: XxHash3_128::oneshot(&content) })
+        Ok(GivenTable { by_job, first, median, digest: XxHash3_128::oneshot(&content) })
     }
 
     /// The prediction for a job as it is written, also below 1. None if the table does not have the job.
-    pub fn raw(&self, number: i64) -> Option<f64> {
-        self.by_job.get(&number).copied()
+    pub fn raw<'a>(&'a self, id: &LogId<'a>) -> Option<f64> {
+        self.by_job.get(id).copied()
     }
 }
 
@@ -116,6 +130,7 @@ pub fn check(spec: &Spec) -> Result<(), SpecError> {
 /// Waiting jobs keep their predictions; a job that outlives its own gets the usual longer ones.
 pub struct GivenPredictor {
     table: Arc<GivenTable>,
+    ids: Arc<LogIds>,
     is_median: bool,
 }
 
@@ -124,13 +139,18 @@ impl GivenPredictor {
     /// If the spec was not checked.
     pub fn new(spec: &Spec) -> GivenPredictor {
         let table = GivenTable::of(spec).expect("the table was read when the spec was");
-        GivenPredictor { table, is_median: spec.text("missing") == "median" }
+        GivenPredictor { table, ids: Arc::default(), is_median: spec.text("missing") == "median" }
     }
 }
 
 impl Predictor for GivenPredictor {
+    fn on_begin(&mut self, facts: &RunFacts) {
+        self.ids = Arc::clone(&facts.ids);
+    }
+
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
-        let given = self.table.raw(board.number(id)).or(self.is_median.then_some(self.table.median));
+        let InLog { record, number, .. } = board.in_log(id);
+        let given = self.table.raw(&self.ids.of(record, number)).or(self.is_median.then_some(self.table.median));
         let prediction = given.map_or(board.job(id).estimate, |seconds| seconds.round().max(1.0) as Seconds);
         board.predict(id, prediction);
     }

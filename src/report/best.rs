@@ -2,13 +2,21 @@
 
 use super::price::price_in_words;
 use super::shown::{shown, with_interval};
-use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, SettingRuns, Standing};
+use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
+use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, RunRow, SettingRuns, Standing};
 use crate::sort::sort_by_key;
 use crate::stats::range;
 use crate::text::{counted, joined_with_and, shortened};
 
 /// What would tell more, if there is one run of each setting.
 const MORE_RUNS: &str = "whether this is more than chance is not known, and --replications 10 would tell";
+
+/// What a column shows, in words.
+pub fn figure_in_words(column: &Column) -> &'static str {
+    let known =
+        [(&WAIT_MEAN, "mean wait"), (&BSLD_MEAN, "mean bounded slowdown"), (&RA_MEAN, "mean relative accuracy")];
+    known.into_iter().find(|(known, _)| known.name == column.name).map_or(column.heading, |(_, words)| words)
+}
 
 /// Which setting is best by a figure, which the words name: "mean wait". Under several conditions no setting is best over all of
 /// them: the words say where one is.
@@ -25,19 +33,44 @@ pub fn best_in_words(conditions: &[ConditionRuns<'_>], column: &Column, words: &
     }
 }
 
-/// Which settings are within noise of the best of them: "easy/a and easy/b are within noise of it". None if none is, or if there
-/// is one run of each.
-pub fn near_best_in_words(settings: &[&SettingRuns], column: &Column) -> Option<String> {
-    let all = (0u128..).zip(settings).map(|(at, setting)| {
-        let runs = (0..).zip(&setting.rows).map(|(seed, row)| (vec![seed], (at << 64 | seed as u128, row))).collect();
-        let (scheduler, predictor) = (&*setting.label().scheduler, setting.label().predictor.clone());
-        RepeatedSetting { scheduler, predictor, is_asked_for: false, runs }
+/// The best of several settings and their baseline by a figure.
+pub struct BestSetting {
+    /// Its place among the settings. None: it is the baseline.
+    pub at: Option<usize>,
+    /// How many others have the same mean.
+    pub equal: usize,
+    /// Which others are within noise of it: "easy/a and easy/b are within noise of it". None if none is, or if there is one run of
+    /// each.
+    pub near: Option<String>,
+    /// How many these are.
+    pub near_count: usize,
+}
+
+/// The best of several settings and their baseline by a figure. None if it is not defined for any.
+pub fn best_of(settings: &[&SettingRuns], column: &Column) -> Option<BestSetting> {
+    let first = settings.first()?;
+    let of_baseline = |row: &RunRow| Some(RunRow { summary: row.baseline.as_ref()?.summary, ..RunRow::default() });
+    let base: Vec<RunRow> = first.rows.iter().filter_map(of_baseline).collect();
+    let base = first.baseline().filter(|_| !first.is_baseline()).map(|name| (name.split_once('/'), &base[..]));
+    let base = base.and_then(|(name, rows)| Some((name?, rows)));
+    let own = settings.iter().map(|setting| {
+        let label = setting.label();
+        ((&*label.scheduler, &*label.predictor), &setting.rows[..])
+    });
+    let all = (0u128..).zip(base.into_iter().chain(own)).map(|(at, ((scheduler, predictor), rows))| {
+        let runs = (0..).zip(rows).map(|(seed, row)| (vec![seed], (at << 64 | seed as u128, row))).collect();
+        RepeatedSetting { scheduler, predictor: predictor.to_string(), is_asked_for: false, runs }
     });
     let condition = ConditionRuns { labels: Vec::new(), settings: all.collect() };
-    match condition.ranking(column)?.standing {
-        Standing::WithinNoise(near) => Some(within_noise(&condition, &near)),
-        _ => None,
-    }
+    let Ranking { order, standing } = condition.ranking(column)?;
+    let mean = |at: usize| condition.settings[at].figure(column).mean;
+    let equal = order[1..].iter().filter(|&&at| mean(at) == mean(order[0])).count();
+    let (near, near_count) = match standing {
+        Standing::WithinNoise(near) => (Some(within_noise(&condition, &near)), near.len()),
+        _ => (None, 0),
+    };
+    let at = if base.is_some() { order[0].checked_sub(1) } else { Some(order[0]) };
+    Some(BestSetting { at, equal, near, near_count })
 }
 
 /// "easy/a is within noise of it".

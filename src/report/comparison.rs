@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::best::{best_of, figure_in_words};
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
@@ -231,25 +232,29 @@ fn with_improvement(column: &Column, setting: &SettingRuns) -> TableCell {
 }
 
 /// Writes which of several settings is best by each of the two main figures, so that nobody has to search for it in the blocks
-/// of a narrow table. The baseline takes part.
+/// of a narrow table, and how clearly it is. The baseline takes part.
 fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> io::Result<()> {
-    let mut table = Table::with_left(2);
+    let (mut table, mut near) = (Table::with_left(2), Vec::new());
     table.headings(["best by", "setting", ""]);
     for (caption, column) in LINES.iter().filter(|(_, column)| [WAIT_MEAN.name, BSLD_MEAN.name].contains(&column.name))
     {
-        let of_setting =
-            |setting: &&SettingRuns| (setting.figure(column).mean, setting.name(), with_improvement(column, setting));
-        let of_baseline = |base: &str| {
-            let interval = settings[0].baseline_figure(column);
-            (interval.mean, format!("{base} (the baseline)"), figure(column, settings[0], interval).into())
+        let Some(best) = best_of(settings, column) else { continue };
+        let (name, cell) = match best.at {
+            Some(at) => (settings[at].name(), with_improvement(column, settings[at])),
+            None => {
+                let base = settings[0].baseline().unwrap_or_default();
+                let interval = settings[0].baseline_figure(column);
+                (format!("{base} (the baseline)"), figure(column, settings[0], interval).into())
+            }
         };
-        let all = settings[0].baseline().map(of_baseline).into_iter().chain(settings.iter().map(of_setting));
-        let all: Vec<(f64, String, TableCell)> = all.filter(|(mean, ..)| mean.is_finite()).collect();
-        let Some(best) = all.iter().map(|(mean, ..)| *mean).min_by(f64::total_cmp) else { continue };
-        let (winners, figures): (Vec<String>, Vec<TableCell>) =
-            all.into_iter().filter(|(mean, ..)| *mean == best).map(|(_, name, cell)| (name, cell)).unzip();
-        let others = if winners.len() > 1 { format!(" and {} more", winners.len() - 1) } else { String::new() };
-        table.push(vec![caption.to_string().into(), format!("{}{others}", winners[0]).into(), figures[0].clone()]);
+        if best.near_count > 0 {
+            let others = counted_as(best.near_count as u64, "other setting is", "other settings are");
+            let words = figure_in_words(column);
+            near.push(format!("The best by {words} is not clearly so: {others} within noise of it."));
+        }
+        let others = if best.equal > 0 { format!(" and {} more", best.equal) } else { String::new() };
+        table.push(vec![caption.to_string().into(), format!("{name}{others}").into(), cell]);
     }
-    table.write(out, width)
+    table.write(out, width)?;
+    near.iter().try_for_each(|near| write_paragraph(out, near, width))
 }

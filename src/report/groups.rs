@@ -12,7 +12,7 @@ use crate::metrics::{Cell, Cells, Group, GroupMean, Interval, Shown};
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
 pub fn group_cells(names: &[String], group: &Group) -> Cells {
-    let labels = names.iter().cloned().zip(group.labels.iter().cloned().map(Cell::Text));
+    let labels = names.iter().cloned().zip(group.labels.iter().cloned());
     let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
     let means = group.means.iter().flat_map(|GroupMean { column, mean }| mean.cells(column.name));
     labels.chain([rows]).chain(means).collect()
@@ -38,7 +38,7 @@ pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups:
         TableCell::new(text, gain.map_or(Tone::Neutral, Tone::of_gain))
     };
     for group in groups {
-        let labels = group.labels.iter().cloned().chain([group.rows.to_string()]);
+        let labels = group.labels.iter().map(Cell::text).chain([group.rows.to_string()]);
         people.push(labels.map(TableCell::from).chain(group.means.iter().map(mean)).collect());
     }
     people.write(out, width)?;

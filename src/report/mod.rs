@@ -27,7 +27,7 @@ mod table;
 mod table_cell;
 mod wrap;
 
-pub use best::{best_in_words, near_best_in_words};
+pub use best::{BestSetting, best_in_words, best_of, figure_in_words};
 pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group_caption};
 pub use comparison::{FEEDBACK_NOTE, write_comparison};
 pub use data::{JsonRows, csv_cell, csv_line, json_line, write_csv, write_json, write_json_list};

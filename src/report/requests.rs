@@ -50,7 +50,7 @@ pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
         count "tasks" "its tasks, all together" some(row.request.tasks);
         count "tasks_per_node" "its tasks on each node" some(row.request.tasks_per_node);
         count "cpus_per_task" "the CPUs of each task" some(row.request.cpus_per_task);
-        count "memory" "its memory on each node, in MB" memory(&row.request, true);
+        count "memory" "its memory on each node, in MB; 0 is all of it" memory(&row.request, true);
         count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
         count "gpus" "its GPUs, all together" gpus(&row.request, false);
         count "gpus_per_node" "its GPUs on each node" gpus(&row.request, true);
@@ -118,6 +118,7 @@ pub fn requests_in_words(survey: &RequestSurvey) -> Vec<(&'static str, String)> 
         ("jobs", some(survey.jobs, grouped(survey.jobs))),
         ("nodes", some(survey.node_jobs, nodes)),
         ("memory per node", survey.memory_per_node.map(memory)),
+        ("all memory of nodes", some(survey.all_memory_jobs, jobs(survey.all_memory_jobs))),
         ("memory per CPU", survey.memory_per_cpu.map(memory)),
         ("GPUs", some(survey.gpu_jobs, gpus)),
         ("constraints", some(survey.constraint_jobs, constraints)),

@@ -1,6 +1,6 @@
 //! Formats numbers for tables.
 
-use crate::metrics::{Cell, Column, Interval, Shown};
+use crate::metrics::{Cell, Column, Interval, Shown, plain_zero};
 use crate::text::grouped;
 use crate::time::readable_duration;
 
@@ -27,8 +27,8 @@ pub fn shown(how: Shown, number: f64) -> String {
         _ if !number.is_finite() => "-".to_string(),
         Shown::AsPrinted => number.to_string(),
         Shown::Duration => readable_duration(number),
-        Shown::Slowdown => format!("{number:.2}"),
-        Shown::Index => format!("{number:.3}"),
+        Shown::Slowdown => decimals(number, 2),
+        Shown::Index => decimals(number, 3),
         Shown::Fraction => percent(number),
         Shown::Percent => percent(number / 100.0),
         Shown::Improvement => signed_percent(number),
@@ -59,14 +59,32 @@ pub fn with_share(part: u64, all: u64) -> String {
     format!("{} ({})", grouped(part), percent(part as f64 / all as f64))
 }
 
-/// A change in percent with its sign; no sign if it rounds to 0.
+/// Above this a percentage says that something is many times as large, and its digits say no more. CSV and JSON have them.
+const MOST_PERCENT: f64 = 1000.0;
+
+/// A change in percent with its sign; no sign if it rounds to 0. Large ones are not shown in full: `>+1000%`, `<-1000%`.
 pub fn signed_percent(percent: f64) -> String {
-    if percent.abs() < 0.05 { "0.0%".to_string() } else { format!("{percent:+.1}%") }
+    match percent {
+        _ if percent.abs() < 0.05 => "0.0%".to_string(),
+        _ if percent > MOST_PERCENT => format!(">+{MOST_PERCENT}%"),
+        _ if percent < -MOST_PERCENT => format!("<-{MOST_PERCENT}%"),
+        _ => format!("{percent:+.1}%"),
+    }
 }
 
-/// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite.
+/// A fraction as a percentage with one decimal: 69.9%. A dash if it is not finite. Large ones are not shown in full: `>1000%`.
 pub fn percent(fraction: f64) -> String {
-    if fraction.is_finite() { format!("{:.1}%", fraction * 100.0) } else { "-".to_string() }
+    match fraction * 100.0 {
+        _ if !fraction.is_finite() => "-".to_string(),
+        percent if percent > MOST_PERCENT => format!(">{MOST_PERCENT}%"),
+        percent if percent < -MOST_PERCENT => format!("<-{MOST_PERCENT}%"),
+        percent => format!("{}%", decimals(percent, 1)),
+    }
+}
+
+/// A number with this many decimals, without the sign of -0.0.
+fn decimals(number: f64, decimals: usize) -> String {
+    plain_zero(format!("{number:.decimals$}"))
 }
 
 #[cfg(test)]
@@ -99,5 +117,8 @@ mod tests {
     fn shares_in_percent() {
         assert_eq!(percent(0.6994), "69.9%");
         assert_eq!(percent(f64::NAN), "-");
+        assert_eq!([percent(-0.0001), percent(9.999), percent(12358.708)], ["0.0%", "999.9%", ">1000%"]);
+        assert_eq!([signed_percent(61298.7), signed_percent(-1235.8)], [">+1000%", "<-1000%"]);
+        assert_eq!([shown(Shown::Index, -0.0001), shown(Shown::Slowdown, -0.0)], ["0.000", "0.00"]);
     }
 }

@@ -10,7 +10,7 @@ use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
-use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, LogNames, SourceReport, Survey};
+use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
@@ -69,6 +69,11 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
             "jobs have a start and an end that differ from their run time by an hour or more; the run time is used",
         ),
         (
+            source.reserved,
+            "job ran in a reservation of the administrator, which is not simulated",
+            "jobs ran in reservations of the administrator, which are not simulated",
+        ),
+        (
             source.extra_fields,
             "record has fields after the 18th, which are ignored",
             "records have fields after the 18th, which are ignored",
@@ -87,7 +92,7 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
 }
 
 /// A name of a log: its kind, its number and the name.
-pub type NameRow<'a> = (&'static str, usize, &'a [u8]);
+pub type NameRow<'a> = (&'static str, i64, &'a [u8]);
 
 /// The columns of `--names-out`.
 pub fn name_columns<'a>() -> [Column<NameRow<'a>>; 3] {
@@ -99,11 +104,12 @@ pub fn name_columns<'a>() -> [Column<NameRow<'a>>; 3] {
     }
 }
 
-/// Writes the names behind the numbers of a log as CSV.
-pub fn write_names(out: &mut dyn Write, names: &LogNames) -> io::Result<()> {
+/// Writes the names behind the numbers of a log as CSV, then the ids of its jobs.
+pub fn write_names(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let columns = name_columns();
     let mut lines = CsvRows::begin(out, &[], &columns)?;
-    names.rows().try_for_each(|row| lines.row(&[], &row))
+    let ids = log.ids.texts().zip(&log.records).map(|(id, record)| ("job", record.number, id));
+    log.names.rows().chain(ids).try_for_each(|row| lines.row(&[], &row))
 }
 
 /// What cleaning dropped, in one line. None if it dropped nothing.
@@ -336,6 +342,7 @@ pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
     count "constraint_jobs" "jobs whose nodes must have features" log.requests.constraint_jobs;
     count "constraints" "different constraints" log.requests.constraints;
     count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;
+    count "all_memory_jobs" "jobs that ask for all memory of their nodes" log.requests.all_memory_jobs;
 };
 
 fn states(survey: &Survey) -> String {

@@ -31,7 +31,7 @@ pub trait KeptRow: Serialize + DeserializeOwned + Send {
         if row.to_line() == line { Ok(row) } else { Err("it has other fields".to_string()) }
     }
 
-    /// Sets what is not part of the key of the run: the name of its log, and specs as they are written.
+    /// Sets what is not part of the key of the run: the name of its log, specs as they are written, and the names of files.
     fn relabel(&mut self, run: &PlannedRun, trace: String);
 }
 
@@ -40,6 +40,7 @@ impl KeptRow for RunRow {
         self.label.trace = trace;
         self.label.scheduler = run.options.scheduler.to_string();
         self.label.predictor = run.options.predictor.to_string();
+        self.label.options = run.options.in_row();
         if let (Some(row), Some(setting)) = (&mut self.baseline, &run.options.baseline) {
             row.name = setting.pair();
         }

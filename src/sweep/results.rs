@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::metrics::columns::columns_on;
 use crate::metrics::{Cell, Column, RunRow};
 use crate::report::{Output, OutputError, csv_line, option_cell};
-use crate::runs::{FailedRun, RunKey, RunKeys, RunPlan, Store, row_format};
+use crate::runs::{FailedRun, KeptRow, RunKey, RunKeys, RunPlan, Store, row_format};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
@@ -97,9 +97,10 @@ impl<'a> SweepCells<'a> {
                 Err(error) => return Some(Err(error)),
             };
             let places = grid.places(cell);
-            run.label.trace.clone_from(&labels[logs.map_or(0, |logs| places[logs])]);
+            // Another sweep may have computed the cell.
+            run.relabel(&grid.run(cell), labels[logs.map_or(0, |logs| places[logs])].clone());
             for (axis, place) in grid.axes().iter().zip(&places) {
-                // Another sweep may have computed the cell. The text of this grid has the defaults of its swept keys.
+                // The text of this grid has the defaults of its swept keys.
                 match axis.name.as_str() {
                     "scheduler" => run.label.scheduler.clone_from(&axis.values[*place]),
                     "predictor" => run.label.predictor.clone_from(&axis.values[*place]),

@@ -315,6 +315,7 @@ impl<'a> Cleaner<'a> {
             zone,
             wide,
             names: ShownNames::default(),
+            ids: log.ids.clone(),
             requests,
             shapes: None,
             conditions,

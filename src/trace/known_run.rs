@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::ids::{LogId, LogIds};
 use super::requests::node_text;
 use super::wide::WideNumbers;
 use super::workload::Workload;
 use crate::job::{InLog, JobId, Submission};
 use crate::program::ProgramSpec;
-use crate::program::json::{PROTOCOL, push_fields, push_id};
+use crate::program::json::{PROTOCOL, push_fields, push_id, push_number};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::time::Time;
 
@@ -27,6 +28,8 @@ pub struct RunFacts {
     pub unix_start: Option<Time>,
     /// The numbers of users and other names that do not fit into the 32 bits of a [`Submission`].
     pub wide: WideNumbers,
+    /// The ids of the jobs in the log.
+    pub ids: Arc<LogIds>,
     /// What jobs ask of a machine of nodes.
     pub requests: Arc<Requests>,
 }
@@ -41,10 +44,10 @@ impl Default for RunFacts {
 impl RunFacts {
     /// The facts of a workload.
     pub fn of(workload: &Workload) -> RunFacts {
-        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref requests, .. } = *workload;
-        let (trace, wide, requests) = (label.clone(), wide.clone(), Arc::clone(requests));
+        let Workload { ref label, procs, ref jobs, unix_start, ref wide, ref ids, ref requests, .. } = *workload;
+        let (trace, wide, ids, requests) = (label.clone(), wide.clone(), Arc::clone(ids), Arc::clone(requests));
         let first_submit = jobs.first().map_or(0, |job| job.submission.submit);
-        RunFacts { trace, procs, first_submit, unix_start, wide, requests }
+        RunFacts { trace, procs, first_submit, unix_start, wide, ids, requests }
     }
 
     /// The line that greets a program. Only a scheduler is told its machine, null for a pool of processors, and the factor for
@@ -82,11 +85,15 @@ impl RunFacts {
         let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *job;
         line.extend_from_slice(b"{\"id\":");
         push_id(line, id);
+        line.extend_from_slice(b",\"log_id\":");
+        match self.ids.of(in_log.record, in_log.number) {
+            LogId::Number(number) => push_number(line, number),
+            LogId::Text(text) => serde_json::to_writer(&mut *line, &text).expect("a vector takes every line"),
+        }
         let name = |code| self.wide.number(code);
         push_fields(
             line,
             &[
-                ("log_id", in_log.number),
                 ("user", name(user)),
                 ("group", name(group)),
                 ("executable", name(executable)),

@@ -6,11 +6,12 @@ use super::conditions::LogConditions;
 use super::error::{LineFault, TraceError};
 use super::feedback::Preceding;
 use super::header::Header;
+use super::ids::LogIds;
+use super::log_text::LogText;
 use super::record::{Fields, Record};
 use super::rows::{LogNames, LogReading, SourceReport};
 use super::source::Source;
 use super::wide::WideNumbers;
-use super::write::write_record;
 use crate::request::LogRequests;
 
 /// A log as it was recorded.
@@ -30,6 +31,8 @@ pub struct Log {
     pub source: SourceReport,
     /// The names behind the numbers. Empty for SWF.
     pub names: LogNames,
+    /// The ids of the jobs, by record. Empty for SWF.
+    pub ids: Arc<LogIds>,
     /// What the jobs ask of a machine of nodes.
     pub requests: LogRequests,
     /// What jobs wait for before they may join the queue.
@@ -67,8 +70,6 @@ pub struct ReadOptions {
     pub keep_text: bool,
     /// Compute the hash of the content.
     pub digest: bool,
-    /// Keep the ids of jobs, to write them with the names. Only of formats other than SWF.
-    pub keep_names: bool,
     /// The format, and what formats other than SWF leave open.
     pub reading: LogReading,
 }
@@ -78,33 +79,6 @@ impl ReadOptions {
     pub(super) fn with_requests(&self, mut log: Log) -> Result<Log, TraceError> {
         self.reading.requests.as_ref().map_or(Ok(()), |file| file.add_to(&mut log))?;
         Ok(log)
-    }
-}
-
-/// The data lines of a log, as written.
-#[derive(Clone, Debug, Default)]
-pub struct LogText {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl LogText {
-    pub(super) fn push(&mut self, line: &[u8]) {
-        self.bytes.extend_from_slice(line);
-        self.ends.push(self.bytes.len());
-    }
-
-    pub(super) fn push_record(&mut self, fields: &Fields) {
-        write_record(&mut self.bytes, fields).expect("memory can be written");
-        // Lines are kept without their ends.
-        self.bytes.pop();
-        self.ends.push(self.bytes.len());
-    }
-
-    /// The line of a record. Records are counted from 0; panics if there is no such record.
-    pub fn line(&self, record: usize) -> &[u8] {
-        let from = if record == 0 { 0 } else { self.ends[record - 1] };
-        &self.bytes[from..self.ends[record]]
     }
 }
 
@@ -119,6 +93,7 @@ impl Log {
             wide: WideNumbers::default(),
             source: SourceReport { format, ..SourceReport::default() },
             names: LogNames::default(),
+            ids: Arc::default(),
             requests: LogRequests::default(),
             conditions: Arc::default(),
             preceding: Vec::new(),

@@ -203,6 +203,7 @@ mod tests {
             zone: Zone::default(),
             wide: WideNumbers::default(),
             names: ShownNames::default(),
+            ids: Default::default(),
             requests: Default::default(),
             shapes: None,
             conditions: Default::default(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::conditions::{LogConditions, NeverEligible};
 use super::feedback::LogFeedback;
+use super::ids::{LogId, LogIds};
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
@@ -32,6 +33,8 @@ pub struct Workload {
     pub wide: WideNumbers,
     /// The names that are shown instead of numbers; none unless they were asked for.
     pub names: ShownNames,
+    /// The ids of the jobs in the log, by [`Job::record`].
+    pub ids: Arc<LogIds>,
     /// What the jobs ask of a machine of nodes, by [`Job::request`].
     pub requests: Arc<Requests>,
     /// The nodes on which they run. None: the machine is a pool of processors.
@@ -64,6 +67,7 @@ impl Workload {
             zone: self.zone.clone(),
             wide: self.wide.clone(),
             names: self.names.clone(),
+            ids: self.ids.clone(),
             requests: self.requests.clone(),
             shapes: self.shapes.clone(),
             conditions: self.conditions.clone(),
@@ -76,6 +80,11 @@ impl Workload {
     /// `unknown` without either.
     pub fn shown(&self, kind: NameKind, code: i32) -> String {
         self.names.shown(kind, self.wide.number(code))
+    }
+
+    /// The id of a job in the log.
+    pub fn log_id(&self, job: &Job) -> LogId<'_> {
+        self.ids.of(job.record, job.number)
     }
 
     /// The submit time of the last job. Panics as [`Workload::first_submit`].

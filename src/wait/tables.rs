@@ -131,6 +131,7 @@ pub struct JobAnswerRow<'a> {
     method: &'a WaitMethod,
     judged: &'a PredictedJob,
     job: &'a Job,
+    log_id: Cell,
     answer: MethodAnswer,
 }
 
@@ -139,7 +140,8 @@ impl<'a> JobAnswerRow<'a> {
     pub fn of(evaluation: &'a Evaluation, schedule: &SiteSchedule<'a>, at: usize, method: usize) -> Option<Self> {
         let (method, answers) = &evaluation.answers[method];
         let (judged, answer) = (&evaluation.jobs[at], answers[at]?);
-        Some(JobAnswerRow { method, judged, job: &schedule.workload.jobs[judged.id.index()], answer })
+        let job = &schedule.workload.jobs[judged.id.index()];
+        Some(JobAnswerRow { method, judged, job, log_id: schedule.workload.log_id(job).into(), answer })
     }
 
     fn probabilities(&self) -> PerClass {
@@ -186,6 +188,7 @@ pub fn job_answer_columns<'a>() -> Vec<Column<JobAnswerRow<'a>>> {
             row.by(2);
         duration "by95" "the wait in seconds that is not exceeded with this probability, if the method gives it"
             row.by(3);
+        label "log_id" "the id of the job in the log, such as JobIDRaw" row.log_id.clone();
     })
 }
 

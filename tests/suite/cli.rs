@@ -169,7 +169,7 @@ fn json_holds_the_numbers_of_the_csv() {
     let json: serde_json::Value = serde_json::from_str(&sim_ok(&["--format", "json"])).unwrap();
     let mut lines = csv.lines().map(|line| line.split(','));
     for (name, value) in lines.next().unwrap().zip(lines.next().unwrap()) {
-        match &json[name] {
+        match &json[0][name] {
             serde_json::Value::String(text) => assert_eq!(text, value),
             number => assert_eq!(number.as_f64(), value.parse().ok(), "{name}"),
         }
@@ -260,7 +260,7 @@ fn per_job_rows_add_up_to_the_summary() {
     let mut reader = csv::Reader::from_path(&path).unwrap();
     assert_eq!(
         reader.headers().unwrap().iter().collect::<Vec<_>>().join(","),
-        "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled"
+        "job,user,submit,start,end,wait,procs,runtime,estimate,prediction,prediction_last,misses,bsld,ai,ra,backfilled,log_id"
     );
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 5000);

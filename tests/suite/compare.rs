@@ -124,7 +124,7 @@ fn outputs_of_the_program_equal_themselves_and_a_changed_one_does_not() {
     let b = folder.write("b.csv", run("ruh:window=2", &jobs[1]));
     assert_eq!(compare(&jobs[0], &jobs[0], &[]).code, 0);
     let ran = compare(&jobs[0], &jobs[1], &["--format", "csv"]);
-    assert!(ran.code == 1 && ran.err.contains("800 jobs, 15 columns compared"), "{}", ran.err);
+    assert!(ran.code == 1 && ran.err.contains("800 jobs, 16 columns compared"), "{}", ran.err);
     assert!(ran.out.starts_with("job,column,first,second,change,change_pct,effect\n"), "{}", ran.out);
     // Another predictor is another run.
     let ran = compare(&a, &b, &[]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::job::Job;
-use shadowtime::trace::{Log, ReadOptions, Record, Source, TraceError, clean, peak, read};
+use shadowtime::trace::{Log, Record, Source, TraceError, clean, peak, read};
 
 use crate::support::{real_logs, sim, sim_fed, sim_ok};
 
@@ -19,8 +19,7 @@ fn options(given: &[(&str, &str)]) -> Options {
 }
 
 fn read_source(source: &Source, given: &[(&str, &str)]) -> Result<Log, TraceError> {
-    let how = ReadOptions { keep_names: true, ..options(given).read_options() };
-    read(source, how, &mut |_| ())
+    read(source, options(given).read_options(), &mut |_| ())
 }
 
 fn read_text(text: &str, given: &[(&str, &str)]) -> Result<Log, TraceError> {
@@ -45,8 +44,9 @@ fn error(text: &str, given: &[(&str, &str)]) -> String {
 
 /// The names of a kind, by their numbers.
 fn names(log: &Log, kind: &str) -> Vec<String> {
-    let own = log.names.rows().filter(|(other, ..)| *other == kind);
-    own.map(|(_, _, name)| String::from_utf8_lossy(name).into_owned()).collect()
+    let own = log.names.rows().filter(|(other, ..)| *other == kind).map(|(_, _, name)| name);
+    let ids = log.ids.texts().filter(|_| kind == "job");
+    own.chain(ids).map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 /// The jobs of a log, without their place in it, and the machine.

@@ -712,7 +712,7 @@ fn accounting(case: &mut Case<'_>) -> bool {
     set("unit", case.pick(&["cpus", "cpus", "nodes", "gpus"]));
     set("submit-time", case.pick(&["eligible", "submitted"]));
     let read_log = |skip_bad_lines| {
-        let how = ReadOptions { skip_bad_lines, keep_text: true, keep_names: true, ..options.read_options() };
+        let how = ReadOptions { skip_bad_lines, keep_text: true, ..options.read_options() };
         read(&source(&case.input), how, &mut |_| ()).ok()
     };
     let (strict, lenient) = (read_log(false), read_log(true));
@@ -727,7 +727,7 @@ fn accounting(case: &mut Case<'_>) -> bool {
     if log.source.format != "swf" {
         let mut written = Vec::new();
         shadowtime::report::write_log(&mut written, log, &log.header, None).unwrap();
-        shadowtime::report::write_names(&mut Vec::new(), &log.names).unwrap();
+        shadowtime::report::write_names(&mut Vec::new(), log).unwrap();
         let mut again = read(&source(&written), ReadOptions::default(), &mut |_| ()).unwrap();
         assert_eq!((&again.records, again.unknown), (&log.records, log.unknown));
         // What jobs wait for, and what they ask for beyond processors, has no place in SWF.

@@ -536,7 +536,9 @@ fn the_job_of_the_page_on_ci_fails_when_figures_change() {
     write_packed(&place.join(KTH), &small_log());
     let run = || shell(folder.path(), "sh .ci/figures.sh");
 
-    let first = run();
+    let without = run();
+    assert!(without.code == 1 && without.err.contains("figures.csv is missing"), "{without:?}");
+    let first = shell(folder.path(), "sh .ci/figures.sh --write");
     assert!(first.code == 0 && first.out.contains("figures.csv was written"), "{first:?}");
     let figures = fs::read_to_string(place.join("figures.csv")).unwrap();
     assert_eq!(figures.lines().count(), 7, "{figures}");

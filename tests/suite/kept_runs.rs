@@ -47,6 +47,27 @@ fn runs_of_the_main_command_are_found_again() {
     assert_counts(&other, "9 runs: 0 reused, 9 computed");
 }
 
+/// A file is known by its content, and the row names the file of this call.
+#[test]
+fn a_row_that_is_found_names_the_present_file() {
+    let folder = Folder::new();
+    let text = "[[nodes]]\nname = \"n[1-16]\"\ncpus = 8\n\n[[partitions]]\nname = \"all\"\nnodes = \"ALL\"\n";
+    let [first, second] = ["first.toml", "second.toml"].map(|name| folder.write(name, text));
+    let args = |machine| ["--machine", machine, "--first", "50", "--scheduler", "easy", "--format", "csv"];
+    let [main, study] = ["main", "study"].map(|name| folder.text(name));
+    with_out(&args(&first), "--out", &main);
+    let again = with_out(&args(&second), "--out", &main);
+    assert_counts(&again, "1 run: 1 reused, 0 computed");
+    assert!(again.out.contains("second.toml") && !again.out.contains("first.toml"), "{}", again.out);
+    with_out(&[&["sweep"], &args(&first)[..]].concat(), "--out", &study);
+    // Another grid in the same folder, which has the cell.
+    std::fs::remove_file(folder.path("study/grid.toml")).unwrap();
+    let again = with_out(&[&["sweep", "--resume"], &args(&second)[..]].concat(), "--out", &study);
+    assert_counts(&again, "1 cell: 1 reused, 0 computed");
+    let rows = folder.read("study/results.csv");
+    assert!(rows.contains("second.toml") && !rows.contains("first.toml"), "{rows}");
+}
+
 #[test]
 fn an_interrupted_command_continues() {
     let folder = Folder::new();

@@ -47,7 +47,7 @@ fn a_configuration_is_shown() {
     let script = folder.write("script", script);
     let ran = sim(&["--first", "10", "--associations", &script]);
     assert!(ran.code == 0 && ran.err.contains("--associations has no effect without --machine"), "{}", ran.err);
-    let ran = sim(&["machine", &conf, "--associations", &script]);
+    let ran = sim(&["machine", &conf, "--associations", &script, "--format", "table"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let expected = format!(
         "machine     {conf}
@@ -118,7 +118,7 @@ fn a_configuration_becomes_toml() {
         text.lines().filter(is_kept).map(str::to_string).collect::<Vec<_>>()
     };
     assert_eq!(rows(&first.out), rows(&second));
-    let ran = sim(&["machine", &conf, "--to-toml", "-"]);
+    let ran = sim(&["machine", &conf, "--to-toml", "-", "--format", "table"]);
     assert_eq!(ran.out, folder.read("site"));
     assert!(ran.err.starts_with("machine"), "{}", ran.err);
     assert_eq!(read_cluster(Path::new(&toml)).unwrap().0, read_cluster(Path::new(&conf)).unwrap().0);
@@ -158,7 +158,7 @@ fn bad_files_are_named_with_their_lines() {
     let ran = sim(&["machine", &folder.text("nothing")]);
     assert!(ran.code == 2 && ran.err.contains("cannot read "), "{}", ran.err);
     let (conf, script) = (folder.write("conf", "NodeName=a"), folder.write("script", "\nadd user u"));
-    let ran = sim(&["machine", &conf, "--associations", &script]);
+    let ran = sim(&["machine", &conf, "--associations", &script, "--format", "table"]);
     let why = format!("{script}: line 2: the user 'u' has no account: write account=...");
     assert!(ran.code == 2 && ran.err.contains(&why), "{}", ran.err);
 }

@@ -36,6 +36,7 @@ mod kept_runs;
 mod largest_first;
 mod layers;
 mod live_waits;
+mod log_ids;
 mod machines;
 mod malleable;
 #[cfg(unix)]
@@ -114,6 +115,7 @@ mod trials;
 mod wait;
 mod who_pays;
 mod widths;
+mod words;
 
 // `size_mean` and `largest_first` are files as they would be in the library, where these are modules of the crate.
 #[cfg(unix)]

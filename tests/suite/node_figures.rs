@@ -211,7 +211,7 @@ fn reasons_of_measured_jobs_follow_the_log_though_one_arrives_late() {
     let args = [&log, "--log-format", format, "--procs", "1", "--scheduler", "fcfs", "--reasons", "--format", "json"];
     let hours = |more: &[&str]| {
         let row: serde_json::Value = serde_json::from_str(&sim_ok(&[&args[..], more].concat())).unwrap();
-        let row = row.as_array().map_or(&row, |rows| &rows[0]).clone();
+        let row = &row[0];
         (row["wait_hours_cpus"].as_f64().unwrap() + row["wait_hours_behind"].as_f64().unwrap()) * 3600.0
     };
     assert_eq!(hours(&["--baseline", "none"]).round(), 160.0);

@@ -323,3 +323,52 @@ fn a_pool_says_once_what_is_not_simulated() {
     let ran = sim(&["--trace", &file, "--machine", &folder.write("machine.toml", machine), "--scheduler", "easy"]);
     assert!(ran.code == 0 && !ran.err.contains("not simulated"), "{}", ran.err);
 }
+
+/// Options after the script, in quotes or after a command that is wrapped are not those of sbatch. Each row: the line, whether the
+/// job is exclusive, its nice and whether it has all memory of its nodes.
+#[test]
+fn the_options_of_a_submit_line_end_at_the_script() {
+    let header = "JobID|Submit|Start|End|NCPUS|ReqMem|SubmitLine\n";
+    for (line, exclusive, nice, all_memory) in [
+        ("sbatch --exclusive job.sh -N 4", true, 0, false),
+        ("sbatch -p short job.sh --exclusive --nice=7 --mem=0", false, 0, false),
+        ("sbatch --wrap \"srun --exclusive --mem=0 x\" --nice=5", false, 5, false),
+        ("sbatch --nice=5 --wrap srun --exclusive x", false, 5, false),
+        ("sbatch --comment 'a --exclusive b' --mem=0 job.sh", false, 0, true),
+        ("srun -N 1 -n 4 ./solver --exclusive", false, 0, false),
+        ("salloc --mem 0 --nice bash --exclusive", false, 100, true),
+    ] {
+        let row = format!("7|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|4|4Gn|{line}\n");
+        let request = asked(&log(&format!("{header}{row}"), &[])).remove(0).expect("it has memory");
+        let memory = MemoryAsked::PerNode(if all_memory { 0 } else { 4096 });
+        assert_eq!((request.exclusive, request.nice, request.memory), (exclusive, nice, memory), "{line}");
+    }
+}
+
+/// 0 is all memory of each node, in every format that says it, and in the file that has what jobs ask for.
+#[test]
+fn no_memory_is_all_memory() {
+    let all = MemoryAsked::PerNode(0);
+    let sacct = |columns: &str, values: &str| {
+        let header = format!("JobID|Submit|Start|End|NCPUS|NNodes|{columns}\n");
+        log(&format!("{header}7|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|4|2|{values}\n"), &[])
+    };
+    let memory = |log: &Log| asked(log).remove(0).expect("it asks for nodes").memory;
+    for (columns, values) in [("ReqMem", "0"), ("ReqMem", "0n"), ("ReqTRES", "cpu=4,mem=0,node=2")] {
+        assert_eq!(memory(&sacct(columns, values)), all, "{columns} {values}");
+    }
+    assert_eq!(memory(&sacct("ReqTRES", "cpu=4,node=2")), MemoryAsked::Unsaid);
+    let events = "-dt 0 -e submit_batch_job | -sim-walltime 10 --uid=ann -J jobid_7 -t 5 -n 2 --mem=0 pseudo.job\n";
+    assert_eq!(memory(&log(events, &[])), all);
+    let table = "submit,run,cpus,mb\n0,10,2,0\n5,10,2,2048\n";
+    let columns = [("log-format", "csv:submit=submit,run=run,procs=cpus,memory=mb"), ("procs", "4")];
+    assert_eq!(memory(&log(table, &columns)), all);
+    // Written and read again.
+    let folder = Folder::new();
+    let (file, out, swf) = (folder.write("log.events", events), folder.text("asked.csv"), folder.text("log.swf"));
+    sim_ok(&["trace", "convert", &file, "--out", &swf, "--requests-out", &out, "--procs", "4"]);
+    let again = read_with(&Source::from_argument(&swf), &[("requests", &out)]).unwrap();
+    assert_eq!(memory(&again), all);
+    let info = sim_ok(&["trace", "info", &file, "--procs", "4", "--format", "table"]);
+    assert!(info.contains("all memory of nodes"), "{info}");
+}

@@ -152,7 +152,8 @@ fn the_command_writes_templates_that_the_predictor_reads() {
     // The error of the table is the one that the predictor has on the log's own schedule.
     let predictor = format!("smith:templates=@{}", path("a"));
     let row = sim_ok(&["--scheduler", "replay", "--predictor", &predictor, "--baseline", "none", "--format", "json"]);
-    let row: serde_json::Value = serde_json::from_str(&row).unwrap();
+    let rows_of_run: Vec<serde_json::Value> = serde_json::from_str(&row).unwrap();
+    let row = &rows_of_run[0];
     assert!((row["mae"].as_f64().unwrap() / 60.0 - rows[1][2].parse::<f64>().unwrap()).abs() < 1e-4);
     assert!(row["predictor"].as_str().unwrap().ends_with(",at=start"), "{row}");
     let history = read("a.history.csv");

@@ -289,6 +289,10 @@ fn groups_have_means_and_intervals() {
     let json = sweep(&GRID, &folder.text("a"), &["--resume", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!((json.as_array().unwrap().len(), &json[1]["load"]), (24, &1.into()));
+    // What was swept is a number in groups too, and the name of the log a text.
+    let json = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "trace,load", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert!(json[0]["trace"] == "demo" && json[0]["load"].is_number(), "{json}");
     let error = sweep(&GRID, &folder.text("a"), &["--resume", "--group-by", "color"]);
     assert!(error.code == 2 && error.err.contains("no column 'color' to group by"), "{}", error.err);
 }
@@ -325,7 +329,7 @@ fn a_log_whose_name_is_a_number_keeps_its_name() {
     assert_eq!((&swept[0]["trace"], &swept[0]["load"]), (&"7".into(), &1.5.into()));
     let alone: serde_json::Value =
         serde_json::from_str(&sim_ok(&[&options[..], &["--format", "json"]].concat())).unwrap();
-    assert_eq!(alone["trace"], swept[0]["trace"]);
+    assert_eq!(alone[0]["trace"], swept[0]["trace"]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ struct ReproduceArgs {
 enum Paper {
     /// Session-based prediction: Tables 2, 4, 5, 6, Figures 2 to 5 and the claims of the text of Talby et al.
     #[command(after_help = "Examples:
-  sim reproduce talby --logs logs --replications 1
+  sim reproduce talby --logs logs --quick
       a quick test: less than a minute per core
   sim reproduce talby --logs logs --out study --format csv
       ten replications; can be stopped and resumed
@@ -80,12 +80,12 @@ paper, ANL and SDSC95, are not public: their published figures are printed witho
         common: StudyCommon,
         /// The number of genetic searches per log, with seeds from 0 on. The measured figures are those of the first search,
         /// intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = SMITH.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = SMITH.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
         replications: u64,
     },
     /// Models of user estimates: Tables 1, 2 and 5 and Figures 14 to 16 of Tsafrir, Etsion and Feitelson
     #[command(after_help = "Examples:
-  sim reproduce tsafrir --logs logs --replications 4  a quick test: some seconds
+  sim reproduce tsafrir --logs logs --quick  a quick test: some seconds
   sim reproduce tsafrir --logs logs --format csv
       a hundred seeds, as in the paper: some minutes
 
@@ -97,12 +97,12 @@ jobs whose estimate only one user uses, the user with most such estimates. KTH4H
         #[command(flatten)]
         common: StudyCommon,
         /// The number of runs of each random model of estimates, with seeds from 1 on
-        #[arg(long, alias = "seeds", value_name = "N", default_value_t = TSAFRIR.replications[0], value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        #[arg(long, alias = "seeds", conflicts_with = "quick", value_name = "N", default_value_t = TSAFRIR.replications[0], value_parser = clap::value_parser!(u64).range(1..=100_000))]
         replications: u64,
     },
     /// Malleable jobs: Tables 1 and 2, Figure 5, the numbers in the text and the future work of Downey
     #[command(after_help = "Examples:
-  sim reproduce downey --days 20  a quick test
+  sim reproduce downey --quick  a quick test
   sim reproduce downey --format csv
       ten workloads as in the paper: two minutes on two cores
 
@@ -115,11 +115,11 @@ whether it is within the range of our runs.")]
         #[command(flatten)]
         output: StudyOutput,
         /// The number of days of each workload
-        #[arg(long, value_name = "N", default_value_t = DOWNEY.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = DOWNEY.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
         days: u32,
         /// The number of random workloads, with seeds from 1 on; at most five for variants that are not in the paper. The
         /// measured figures are those of the first workload, intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = DOWNEY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = DOWNEY.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
         replications: u64,
     },
     /// Prediction of waits as ranges: Tables 3 and 4, Figure 2 and the claims of the text of Kumar and Vadhiyar
@@ -127,7 +127,7 @@ whether it is within the range of our runs.")]
   sim reproduce kumar-wait --logs logs  about six minutes of processor time
   sim reproduce kumar-wait --logs logs --regression-every 500
       five and a half: fewer jobs in Table 3
-  sim reproduce kumar-wait --logs logs --most 5000
+  sim reproduce kumar-wait --logs logs --quick
       a quick test: 5,000 jobs per log
 
 Uses the logs CTC-SP2-1996, ANL-Intrepid-2009, LANL-CM5-1994, HPC2N-2002, SDSC-BLUE-2000 and SDSC-SP2-1998 of the Parallel
@@ -139,13 +139,13 @@ alone.")]
         #[command(flatten)]
         common: StudyCommon,
         /// The first job of each log that is predicted, counted from 1
-        #[arg(long, value_name = "N", default_value_t = 10_001, value_parser = clap::value_parser!(u32).range(2..))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = 10_001, value_parser = clap::value_parser!(u32).range(2..))]
         begin: u32,
         /// The largest number of jobs of each log that are predicted
-        #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
         most: u32,
         /// Regressions, which are slow, predict only every N-th of these jobs
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
         regression_every: u32,
     },
     /// Metascheduling by predicted waits: Tables 7 and 8, Figure 3 and the claims of section 5.2 of Kumar and Vadhiyar
@@ -162,19 +162,19 @@ synthetic scenarios need no logs.")]
         #[command(flatten)]
         common: StudyCommon,
         /// Use all jobs of each log, not only the number that Table 7 of the paper implies
-        #[arg(long)]
+        #[arg(long, conflicts_with = "quick")]
         full: bool,
         /// The number of days in which the jobs of the synthetic scenarios arrive
-        #[arg(long, value_name = "N", default_value_t = KUMAR_META.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = KUMAR_META.days[0], value_parser = clap::value_parser!(u32).range(1..=10_000))]
         days: u32,
         /// The number of replications: the first uses the logs as they are, the others slightly shaken logs (submissions
         /// moved by up to 30 s), each with other generated jobs. Intervals are over all of them
-        #[arg(long, value_name = "N", default_value_t = KUMAR_META.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = KUMAR_META.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
         replications: u64,
     },
     /// Runtimes predicted by machine learning: slowdowns and flow times of the program of Gaussier et al.
     #[command(after_help = "Examples:
-  sim reproduce gaussier --logs logs --replications 1
+  sim reproduce gaussier --logs logs --quick
       a quick test: less than a minute
   sim reproduce gaussier --logs logs --out study
       six runs of each setting; can be stopped and resumed
@@ -199,12 +199,12 @@ are not recorded, so ours are consecutive ones, and slowdowns of windows differ 
         #[command(flatten)]
         common: StudyCommon,
         /// The number of consecutive windows of 1,024 jobs, from the first job on. Intervals are over the windows
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
         windows: u32,
     },
     /// GPU clusters: the scheduler QSSF of Hu, Sun, Yan, Wen and Zhang, and how much of its gain comes from predictions
     #[command(after_help = "Examples:
-  sim reproduce helios --logs helios --replications 1
+  sim reproduce helios --logs helios --quick
       a quick test: a second
   sim reproduce helios --logs helios
       six runs of each setting, for intervals
@@ -221,7 +221,7 @@ predictions Venus_Sept_lgb.csv and Venus_Sept_ebm.csv, plain or .gz. See `sim he
     },
     /// Our own claims on every log of a folder: reservations by estimates, the predictor kin, and answers about waits
     #[command(after_help = "Examples:
-  sim reproduce ours --logs logs --replications 1
+  sim reproduce ours --logs logs --quick
       a quick test: five minutes of processor time
   sim reproduce ours --logs logs --out study --format csv
       six runs of each setting; can be stopped and resumed
@@ -266,6 +266,9 @@ struct StudyOutput {
     /// Write the figures as one HTML file too, with charts of published against measured numbers; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<String>,
+    /// A quick test: one replication, and samples where the whole study takes long
+    #[arg(long)]
+    quick: bool,
 }
 
 impl StudyOutput {
@@ -284,7 +287,7 @@ impl StudyOutput {
 struct ShakenRuns {
     /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions
     /// moved by up to 30 s). Intervals are over all of them
-    #[arg(long, value_name = "N", default_value_t = GAUSSIER.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, conflicts_with = "quick", value_name = "N", default_value_t = GAUSSIER.replications[0], value_parser = clap::value_parser!(u64).range(1..=1000))]
     replications: u64,
 }
 
@@ -311,8 +314,10 @@ fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
             if let Some(logs) = logs {
                 note(format_args!("this study uses no logs: {} is ignored", logs.display()));
             }
-            let setup = Setup::new(&DOWNEY, Vec::new(), output.threads(), false);
-            let setup = Setup { replications: *replications, days: *days, ..setup };
+            let mut setup = Setup::new(&DOWNEY, Vec::new(), output.threads(), output.quick);
+            if !output.quick {
+                (setup.replications, setup.days) = (*replications, *days);
+            }
             perform(&DOWNEY, &setup, output)
         }
         Paper::KumarWait { common, begin, most, regression_every } => common.perform(&KUMAR_WAIT, |setup| {
@@ -321,15 +326,21 @@ fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
             setup.plan.regression_every = *regression_every as usize;
         }),
         Paper::KumarMeta { common, full, days, replications } => {
-            let setup = common.setup(&KUMAR_META, &[])?;
-            let setup = Setup { all_jobs: *full, days: *days, replications: *replications, ..setup };
+            let mut setup = common.setup(&KUMAR_META, &[])?;
+            if !setup.quick {
+                setup = Setup { all_jobs: *full, days: *days, replications: *replications, ..setup };
+            }
             // The number of jobs is known only when all logs are read.
             if !is_quiet() {
                 note_cost(&setup)?;
             }
             perform(&KUMAR_META, &setup, &common.output)
         }
-        Paper::Gaussier { common, runs } => common.perform(&GAUSSIER, |setup| runs.apply(setup)),
+        Paper::Gaussier { common, runs } => {
+            let mut setup = common.setup(&GAUSSIER, &[])?;
+            runs.apply(&mut setup);
+            perform(&GAUSSIER, &setup, &common.output)
+        }
         Paper::Orders { common, windows } => common.perform(&ORDERS, |setup| setup.windows = *windows as usize),
         Paper::Helios { common, runs } => common.perform(&HELIOS, |setup| setup.replications = runs.replications),
         Paper::Ours { common, runs } => {
@@ -343,7 +354,10 @@ fn execute(args: &ReproduceArgs) -> anyhow::Result<()> {
 
 impl KeptRuns {
     fn apply(&self, setup: &mut Setup) {
-        (setup.replications, setup.folder) = (self.shaken.replications, self.out.clone());
+        setup.folder.clone_from(&self.out);
+        if !setup.quick {
+            setup.replications = self.shaken.replications;
+        }
     }
 }
 
@@ -357,13 +371,15 @@ impl StudyCommon {
         let inputs: Vec<_> = logs.iter().filter_map(|log| Some(("--logs", log.file.to_str()?))).collect();
         let html = given_files([("--html", &self.output.html)]);
         refuse_collisions(&[outputs, &html].concat(), &inputs, true)?;
-        Ok(Setup::new(study, logs, self.output.threads(), false))
+        Ok(Setup::new(study, logs, self.output.threads(), self.output.quick))
     }
 
-    /// Computes and prints a study with the options that `set` sets.
+    /// Computes and prints a study with the options that `set` sets. Those of a quick test are fixed.
     fn perform(&self, study: &Study, set: impl FnOnce(&mut Setup)) -> anyhow::Result<()> {
         let mut setup = self.setup(study, &[])?;
-        set(&mut setup);
+        if !setup.quick {
+            set(&mut setup);
+        }
         perform(study, &setup, &self.output)
     }
 }
@@ -377,7 +393,7 @@ fn every_log(common: &StudyCommon) -> anyhow::Result<Setup> {
     if logs.is_empty() && others.is_empty() {
         return refuse(format!("no log (*.swf, *.swf.gz, *.swf.zst) is in {}", folder.display()));
     }
-    Ok(Setup { others, ..Setup::new(&OURS, logs, common.output.threads(), false) })
+    Ok(Setup { others, ..Setup::new(&OURS, logs, common.output.threads(), common.output.quick) })
 }
 
 /// Says what the study of several sites will cost.

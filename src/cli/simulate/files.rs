@@ -58,7 +58,7 @@ impl DetailFiles {
             let threshold = options.measure.bsld_threshold;
             run(at).record().finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold))
         };
-        let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names));
+        let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names, &workload.ids));
         if let Some(out) = self.jobs {
             let has_virtual_schedule = (0..names.len()).any(|at| run(at).record().virtual_starts.is_some());
             let columns = job_columns(!workload.conditions.is_empty(), has_virtual_schedule);

@@ -136,12 +136,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;
     let source = args.log.source();
     let began = Instant::now();
-    let how = ReadOptions {
-        keep_text: files.swf.is_some(),
-        keep_names: files.names.is_some(),
-        digest: args.out.is_some(),
-        ..ReadOptions::default()
-    };
+    let how = ReadOptions { keep_text: files.swf.is_some(), digest: args.out.is_some(), ..ReadOptions::default() };
     let names_out = files.names.take();
     let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
     let given = (args.log.given(), &source);
@@ -209,8 +204,5 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         with_swept(row, swept)
     };
     let rows: Vec<_> = runs.iter().zip(swept).enumerate().map(cells).collect();
-    match &rows[..] {
-        [row] => Ok(print.print_row(stdout_taken, row, table)?),
-        rows => Ok(print.print_rows(stdout_taken, rows, table)?),
-    }
+    Ok(print.print_rows(stdout_taken, &rows, table)?)
 }

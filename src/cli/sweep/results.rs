@@ -81,8 +81,8 @@ pub fn means<R: Borrow<FinishedRow>>(
     for row in rows {
         let row = row?;
         let row = row.borrow();
-        let labels: Vec<String> = columns.iter().map(|column| column.cell(row).text()).collect();
-        pooling.add(&labels, row);
+        let labels: Vec<Cell> = columns.iter().map(|column| json_cell(column, row)).collect();
+        pooling.add(&labels.iter().map(Cell::text).collect::<Vec<_>>(), row);
         groups.add(labels, Some(row.key), &row.run);
     }
     Ok((groups.means(), pooling))

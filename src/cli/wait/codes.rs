@@ -7,15 +7,14 @@ use crate::trace::{LogNames, WideNumbers};
 /// Finds the numbers of names.
 pub struct Codes<'a> {
     /// By kind and name. Empty for SWF, whose names are numbers.
-    numbers: FxHashMap<(&'static str, &'a [u8]), usize>,
+    numbers: FxHashMap<(&'static str, &'a [u8]), i64>,
     wide: &'a mut WideNumbers,
 }
 
 impl<'a> Codes<'a> {
     /// The names of a log, and its wide numbers.
     pub fn new(names: &'a LogNames, wide: &'a mut WideNumbers) -> Codes<'a> {
-        let numbers =
-            names.rows().filter(|(kind, _, _)| *kind != "job").map(|(kind, number, name)| ((kind, name), number));
+        let numbers = names.rows().map(|(kind, number, name)| ((kind, name), number));
         Codes { numbers: numbers.collect(), wide }
     }
 
@@ -28,7 +27,7 @@ impl<'a> Codes<'a> {
     pub fn code(&mut self, kind: &'static str, name: Option<&str>) -> Option<i32> {
         let Some(name) = name else { return Some(-1) };
         let number = match self.has_names() {
-            true => self.numbers.get(&(kind, name.as_bytes())).map(|number| *number as i64),
+            true => self.numbers.get(&(kind, name.as_bytes())).copied(),
             false => name.parse().ok(),
         };
         number.map(|number| self.wide.code(number))

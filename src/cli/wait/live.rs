@@ -372,11 +372,7 @@ fn answer(
     }
     let rows = report.rows(seed);
     let table = |out: &mut dyn Write, width: Width| report.write(out, width);
-    match one {
-        true => args.output.print.print_row(stdout_taken, &rows[0], table)?,
-        false => args.output.print.print_rows(stdout_taken, &rows, table)?,
-    }
-    Ok(())
+    Ok(args.output.print.print_rows(stdout_taken, &rows, table)?)
 }
 
 fn question_in_words(job: &Submission) -> String {

@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
-use crate::predict::{BoardEntry, BoardKeeper, InLog, Predictor, Stage};
+use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
 use crate::schedule::{Facts, Machine, Policy};
 use crate::time::{Seconds, Time};
 
@@ -444,8 +444,9 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn arrive(&mut self, job: &Job) -> Result<(), EngineError> {
-        let &Job { ref submission, runtime, number, request, .. } = job;
-        let id = self.board.arrive_from_log(*submission, InLog { number, request });
+        let &Job { ref submission, runtime, request, .. } = job;
+        let in_log = job.in_log();
+        let id = self.board.arrive_from_log(*submission, in_log);
         let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,
@@ -457,7 +458,7 @@ impl<O: Observer> Simulation<O> {
         if self.is_outside
             && let Some(outside) = self.policy.value.as_outside()
         {
-            outside.on_job(id, InLog { number, request });
+            outside.on_job(id, in_log);
             self.idle_passes = 0;
         }
         self.policy.value.on_arrival(id, submission);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::job::{InLog, JobId};
+use crate::job::JobId;
 use crate::predict::board::Board;
 use crate::program::json::{pairs, push_fields, push_id, read, seconds};
 use crate::time::{Seconds, Time};
@@ -43,7 +43,7 @@ impl EventName {
 pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, run: &RunFacts) {
     begin(line, EventName::Arrival, board.now());
     line.extend_from_slice(b",\"job\":");
-    let in_log = InLog { number: board.number(job), request: board.request(job) };
+    let in_log = board.in_log(job);
     run.push_job(line, job, board.job(job), in_log);
     run.push_request(line, in_log.request);
     line.extend_from_slice(b"}}\n");
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use crate::job::Submission;
+    use crate::job::{InLog, Submission};
     use crate::predict::board::BoardKeeper;
     use crate::predict::exec::FORM;
     use crate::program::ProgramSpec;
@@ -151,7 +151,7 @@ mod tests {
         let mut keeper = BoardKeeper::default();
         keeper.set_now(7);
         let job = Submission { user: wide.code(1 << 40), queue: 3, ..Submission::new(7, 16, 3600) };
-        let id = keeper.arrive_from_log(job, InLog { number: 123, request });
+        let id = keeper.arrive_from_log(job, InLog { number: 123, request, ..InLog::default() });
         let other = keeper.arrive(job);
         let facts = RunFacts {
             trace: "x\n".to_string(),
@@ -159,6 +159,7 @@ mod tests {
             first_submit: -1,
             unix_start: Some(9),
             wide,
+            ids: Arc::default(),
             requests: Arc::new(requests),
         };
         let spec = Spec::parse(r#"exec:command=x,size="a\"b""#, "predictor", &[&FORM]).unwrap();

@@ -53,6 +53,11 @@ pub struct Smith {
 }
 
 impl Smith {
+    /// Whether similar jobs have the same user in one of the templates.
+    pub fn needs_users(spec: &Spec) -> bool {
+        Template::parse_set(spec.text("templates")).is_ok_and(|set| set.iter().any(|template| template.user))
+    }
+
     pub fn new(spec: &Spec) -> Self {
         Smith {
             templates: Template::parse_set(spec.text("templates")).expect("checked when it was read"),

@@ -5,9 +5,9 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::ChartFigure;
 use super::frame::{Frame, Inside, WIDTH};
 use super::svg::{Anchor, Drawing, Ink, drawn_width, fitted};
-use super::units::{ChartUnit, better_in_words, figure_in_words, upper};
+use super::units::{ChartUnit, better_in_words, upper};
 use crate::metrics::{Column, Interval};
-use crate::report::{counted, shown, with_interval};
+use crate::report::{counted, figure_in_words, shown, with_interval};
 
 /// The height of a row, in units.
 const ROW: u32 = 20;

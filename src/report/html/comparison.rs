@@ -9,11 +9,11 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
-use super::units::{figure_in_words, upper};
+use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
 use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{TableCell, near_best_in_words, price_in_words, shown, signed_percent};
+use crate::report::{TableCell, best_of, figure_in_words, price_in_words, shown, signed_percent};
 use crate::time::readable_duration;
 use crate::trace::Workload;
 
@@ -134,8 +134,13 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
     let of_several = match settings.len() {
         1 => String::new(),
         count => {
-            let near = near_best_in_words(settings, &WAIT_MEAN).map(|near| format!(", but {near}")).unwrap_or_default();
-            format!("Of all {count}, {} has the shortest mean wait{near}. ", name(best))
+            let found = best_of(settings, &WAIT_MEAN);
+            let near = found.as_ref().and_then(|found| found.near.as_ref()).map(|near| format!(", but {near}"));
+            let (near, is_baseline) = (near.unwrap_or_default(), found.is_some_and(|found| found.at.is_none()));
+            match best.baseline().filter(|_| is_baseline) {
+                Some(base) => format!("None of all {count} has a shorter mean wait than {}{near}. ", outside(base)),
+                None => format!("Of all {count}, {} has the shortest mean wait{near}. ", name(best)),
+            }
         }
     };
     let Some(base) = best.baseline() else {

@@ -8,10 +8,10 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::page::{Fact, Page, PageSection};
 use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
-use super::units::{figure_in_words, upper};
+use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, ConditionRuns, Group, NumberLines, Ranking, RepeatedSetting, Standing};
-use crate::report::best_in_words;
+use crate::report::{best_in_words, figure_in_words};
 use crate::text::{counted, grouped};
 
 /// The most bars of a chart.
@@ -179,7 +179,7 @@ fn table(names: &[String], groups: &[Group]) -> DataTable {
     let headings = names.iter().cloned().chain(["runs".to_string()]).chain(means);
     let mut table = DataTable::new(names.len(), headings).sortable();
     for group in groups.iter().take(MOST_ROWS) {
-        let labels = group.labels.iter().map(|text| label(text));
+        let labels = group.labels.iter().map(|cell| label(&cell.text()));
         let runs = [DataCell::count(group.rows as u64)];
         let means = group.means.iter().map(|mean| DataCell::interval(mean.column.shown, mean.mean));
         table.push(labels.chain(runs).chain(means));

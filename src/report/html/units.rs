@@ -1,6 +1,5 @@
 //! Figures in the one unit that the axis and the caption of a chart name.
 
-use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Better, Column, Shown};
 use crate::time::{DAY, HOUR, MINUTE};
 
@@ -42,13 +41,6 @@ impl ChartUnit {
     }
 }
 
-/// What a column shows, in words.
-pub fn figure_in_words(column: &Column) -> &'static str {
-    let known =
-        [(&WAIT_MEAN, "mean wait"), (&BSLD_MEAN, "mean bounded slowdown"), (&RA_MEAN, "mean relative accuracy")];
-    known.into_iter().find(|(known, _)| known.name == column.name).map_or(column.heading, |(_, words)| words)
-}
-
 /// Which values of a column are good, as a sentence.
 pub fn better_in_words(column: &Column) -> &'static str {
     match column.better {
@@ -67,6 +59,8 @@ pub fn upper(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
+    use crate::report::figure_in_words;
 
     #[test]
     fn an_axis_has_the_unit_of_its_caption() {

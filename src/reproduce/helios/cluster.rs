@@ -213,7 +213,7 @@ impl GpuLog {
                 }
             };
             for given in &self.given {
-                let of_job = |job: &Job| Some((given.table.raw(job.number)?, job.runtime as f64));
+                let of_job = |job: &Job| Some((given.table.raw(&self.workload.log_id(job))?, job.runtime as f64));
                 add(&format!("the authors' predictions ({})", given.name), jobs().filter_map(of_job).collect());
             }
             add(LAST_TWO, last_two(jobs()));

@@ -22,7 +22,7 @@ use crate::trace::{RunFacts, Workload};
 pub(super) fn run(workload: &Workload, table: &GivenTable) -> Result<RunRecord, StudyError> {
     let shapes = workload.shapes.clone().expect("the workload is on nodes");
     // Negative predictions are kept: there are some, and they come first.
-    let priority = |job: &Job| table.raw(job.number).unwrap_or(0.0) * f64::from(job.submission.procs);
+    let priority = |job: &Job| table.raw(&workload.log_id(job)).unwrap_or(0.0) * f64::from(job.submission.procs);
     let priorities = workload.jobs.iter().map(priority).collect();
     let policy = Qssf { shapes, priorities, grants: VecDeque::new(), first_new: None, wake: None };
     let policy = Named { name: "QSSF".to_string(), value: Box::new(policy) as Box<dyn Policy> };

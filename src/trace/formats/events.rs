@@ -7,7 +7,7 @@ use crate::time::{FOREVER, MINUTE, Seconds, Time};
 use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
-use crate::trace::requests::{REQUEST_FIELDS, SBATCH_NAMES, SbatchAsked};
+use crate::trace::requests::{REQUEST_FIELDS, SBATCH_NAMES, SbatchAsked, split_quoted, unquoted};
 use crate::trace::rows::{Bad, Collector, JobInRow, Unit};
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -162,23 +162,8 @@ fn submit_time(head: &[u8]) -> Result<Time, Bad<'_>> {
     seconds.map(|seconds| seconds as Time).ok_or(Bad::value(text, "-dt", "is not a number of seconds from 0 on"))
 }
 
-/// Splits a text at blanks outside of quotes.
 fn split(text: &[u8]) -> Result<Vec<&[u8]>, Bad<'_>> {
-    let (mut words, mut from, mut quote) = (Vec::with_capacity(32), None, None);
-    for (at, &byte) in text.iter().enumerate() {
-        match quote {
-            Some(open) if open == byte => quote = None,
-            Some(_) => {}
-            None if byte.is_ascii_whitespace() => words.extend(from.take().map(|from| &text[from..at])),
-            None => {
-                from.get_or_insert(at);
-                quote = matches!(byte, b'"' | b'\'').then_some(byte);
-            }
-        }
-    }
-    let last = from.map(|from| &text[from..]);
-    words.extend(last);
-    if quote.is_some() { Err(Bad { kind: OPEN_QUOTE, at: last.unwrap_or(text) }) } else { Ok(words) }
+    split_quoted(text).map_err(|at| Bad { kind: OPEN_QUOTE, at })
 }
 
 /// The values of the options of a submission, in the order of [`SBATCH_NAMES`] and [`OTHERS`]. The last one counts, as for
@@ -215,13 +200,6 @@ fn options(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
         }
     }
     Ok(values)
-}
-
-fn unquoted(value: &[u8]) -> &[u8] {
-    match value {
-        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
-        _ => value,
-    }
 }
 
 /// The limit of `-t`, which Slurm rounds up to minutes. A number alone is minutes. None if there is none.

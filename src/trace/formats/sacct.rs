@@ -7,7 +7,7 @@ use crate::trace::conditions::array_limit_in;
 use crate::trace::error::TraceError;
 use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
-use crate::trace::requests::{SlurmAsked, exclusive_in, nice_in};
+use crate::trace::requests::{SlurmAsked, SubmitLine};
 use crate::trace::rows::{
     Bad, Collector, JobInRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
@@ -32,12 +32,14 @@ const XDMOD: &str = "jobid,jobidraw,cluster,partition,qos,account,group,gid,user
 const COLUMNS: &str = "jobid jobidraw submit start end cluster eligible elapsed elapsedraw timelimit timelimitraw user|uid \
                        account group jobname partition qos state nodelist alloccpus|ncpus ncpus reqcpus \
                        nnodes|allocnodes reqnodes alloctres reqtres reqgres \
-                       reqmem constraints submitline";
-const COUNT: usize = 30;
+                       reqmem constraints submitline reservation";
+const COUNT: usize = 31;
 
-/// The columns that may hold the delimiter.
-const FREE_TEXT: [&str; 8] =
-    ["jobname", "comment", "admincomment", "systemcomment", "constraints", "submitline", "workdir", "wckey"];
+/// The columns that may hold any delimiter.
+const FREE_TEXT: [&str; 7] = ["jobname", "comment", "admincomment", "systemcomment", "submitline", "workdir", "wckey"];
+
+/// What constraints are written with, beside the names of features.
+const IN_CONSTRAINTS: &[u8] = b"|&,*[]()!";
 
 /// Parts of the names of the columns whose lists hold commas.
 const LISTS: [&str; 6] = ["nodelist", "tres", "gres", "partition", "licenses", "flags"];
@@ -107,8 +109,10 @@ fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, b
         b' ' => matches!(name, "state" | "nodelist"),
         _ => false,
     };
+    let is_text =
+        |name: &str| FREE_TEXT.contains(&name) || (name == "constraints" && IN_CONSTRAINTS.contains(&delimiter));
     let columns = TableColumns::new(names, COLUMNS, delimiter, trailing).with_text(
-        |name| FREE_TEXT.contains(&name),
+        is_text,
         may_hold_delimiter,
         &["jobid", "jobidraw"],
         "submit",
@@ -145,7 +149,7 @@ fn row<'r>(
     reading: &LogReading,
     collector: &mut Collector<'_>,
 ) -> Result<(), Bad<'r>> {
-    let [fields @ .., req_mem, constraints, submit_line] = fields;
+    let [fields @ .., req_mem, constraints, submit_line, reservation] = fields;
     let [job_id, raw_id, submit, start, end, cluster, eligible, elapsed, elapsed_raw, limit, limit_raw, ..] = fields;
     let [.., user, account, group, job_name, partition, qos, state, nodes, _, _, _, _, _, _, _, _] = fields;
     let [.., alloc_cpus, cpus, req_cpus, node_count, req_nodes, alloc_tres, req_tres, req_gres] = fields;
@@ -208,6 +212,7 @@ fn row<'r>(
         b"" => duration(elapsed, "Elapsed")?,
         raw => Some(count(raw, "ElapsedRaw")?.unwrap_or(0)).filter(|&elapsed| elapsed >= 0),
     };
+    let submit_line = SubmitLine::of(submit_line);
     let asked = SlurmAsked {
         req_tres,
         req_cpus,
@@ -220,11 +225,10 @@ fn row<'r>(
         qos,
         account,
         constraints,
-        exclusive: exclusive_in(submit_line),
-        nice: nice_in(submit_line),
+        submit_line,
     };
     let array = array_of(job_id);
-    if let Some((array, limit)) = array.zip(array_limit_in(submit_line)) {
+    if let Some((array, limit)) = array.zip(array_limit_in(submit_line.array)) {
         // The limit can be changed later; that of the first row counts.
         collector.conditions.limit(array, limit);
     }
@@ -246,6 +250,7 @@ fn row<'r>(
         request: asked.number(&mut collector.requests)?,
         ..JobInRow::default()
     };
+    collector.is_reserved = !matches!(reservation.trim_ascii(), b"" | b"None" | b"Unknown");
     collector.job(line, &job)
 }
 

@@ -18,7 +18,7 @@ use crate::time::{FOREVER, MINUTE, Time};
 use crate::trace::error::TraceError;
 use crate::trace::lines::{RawLines, shorten};
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState, SlurmTasks};
-use crate::trace::requests::SlurmAsked;
+use crate::trace::requests::{SlurmAsked, SubmitLine};
 use crate::trace::rows::{Collector, JobInRow, Unit, first_line, leading_number};
 use crate::trace::source::BUFFER;
 
@@ -213,6 +213,7 @@ impl JsonJob {
         let memory = match (self.memory_per_cpu.positive(), self.memory_per_node.positive()) {
             (Some(memory), _) => format!("{memory}Mc"),
             (None, Some(memory)) => format!("{memory}Mn"),
+            (None, None) if self.memory_per_node.get() == Some(0) => "0n".to_string(),
             (None, None) => String::new(),
         };
         let is_true = |value: &Value| value.as_bool() == Some(true) || value.as_str() == Some("true");
@@ -229,8 +230,11 @@ impl JsonJob {
             qos: text(&self.qos),
             account: text(&self.account),
             constraints: text(&self.features),
-            exclusive: if is_exclusive { b"--exclusive" } else { b"" },
-            nice: nice.as_bytes(),
+            submit_line: SubmitLine {
+                exclusive: if is_exclusive { b"exclusive" } else { b"" },
+                nice: nice.as_bytes(),
+                ..SubmitLine::default()
+            },
             ..SlurmAsked::default()
         };
         asked.request().ok().flatten()

@@ -38,12 +38,13 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
         "cpus_per_task" => request.cpus_per_task = whole(text)?,
         "memory" | "memory_per_cpu" => {
             let memory = memory(text.as_bytes()).ok_or("is not a size in MB, or such as 8G")?;
-            if request.memory != MemoryAsked::Unsaid && memory > 0 {
-                return Err(BOTH_MEMORIES);
-            }
-            if memory > 0 {
-                let is_per_node = field == "memory";
-                request.memory = if is_per_node { MemoryAsked::PerNode(memory) } else { MemoryAsked::PerCpu(memory) };
+            let is_said = !matches!(request.memory, MemoryAsked::Unsaid | MemoryAsked::PerNode(0));
+            match memory {
+                // 0 is all memory of a node, as for sbatch. A table with both columns has 0 in one of them.
+                0 if field == "memory_per_cpu" || is_said => {}
+                _ if is_said => return Err(BOTH_MEMORIES),
+                _ if field == "memory" => request.memory = MemoryAsked::PerNode(memory),
+                _ => request.memory = MemoryAsked::PerCpu(memory),
             }
         }
         "gpus" | "gpus_per_node" => {

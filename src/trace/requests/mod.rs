@@ -7,6 +7,7 @@ mod pbs;
 mod reading;
 mod sbatch;
 mod slurm;
+mod submit_line;
 mod survey;
 mod swf;
 
@@ -15,7 +16,8 @@ pub use file::RequestFile;
 pub use pbs::PbsAsked;
 pub use reading::RequestsRead;
 pub use sbatch::{SBATCH_NAMES, SbatchAsked};
-pub use slurm::{SlurmAsked, exclusive_in, nice_in};
+pub use slurm::SlurmAsked;
+pub use submit_line::{SubmitLine, split_quoted, unquoted};
 pub use survey::{MemoryRange, RequestSurvey, beyond_a_pool};
 pub use swf::asked_by_wide_fields;
 

@@ -37,8 +37,8 @@ impl<'r> SbatchAsked<'r> {
         let mut request = Request::default();
         for ((field, (_, name)), value) in REQUEST_FIELDS.into_iter().zip(SBATCH_NAMES).zip(self.values) {
             let text = match field {
-                // `--mem=0` means all memory of a node, which a request cannot say.
-                "nodes" | "tasks" | "tasks_per_node" | "cpus_per_task" | "memory" | "memory_per_cpu"
+                // `--mem=0` is all memory of each node.
+                "nodes" | "tasks" | "tasks_per_node" | "cpus_per_task" | "memory_per_cpu"
                     if !value.is_empty() && leading_number(value).is_none_or(|number| number == 0) =>
                 {
                     return Err(Bad::value(value, name, "is not an amount above 0"));
@@ -123,6 +123,7 @@ mod tests {
         assert_eq!(asked(&[("--gpus", "a100:3")]).unwrap().gpus, GpusAsked::Total(3));
         assert_eq!(asked(&[("--gpus-per-node", "3")]).unwrap().gpus, GpusAsked::PerNode(3));
         assert!(!asked(&[("--exclusive", "user")]).unwrap().exclusive);
+        assert_eq!(asked(&[("--mem", "0")]).unwrap().memory, MemoryAsked::PerNode(0));
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
             [("--ntasks", "0"), ("--nodes", "")],
             [("--ntasks", "-3"), ("--nodes", "")],
             [("--nodes", "4-2"), ("--ntasks", "")],
-            [("--mem", "0"), ("--ntasks", "")],
+            [("--mem-per-cpu", "0"), ("--ntasks", "")],
             [("--mem", "much"), ("--ntasks", "")],
             [("--mem", "1G"), ("--mem-per-cpu", "1G")],
             [("--gpus", "2"), ("--gres", "gpu:1")],

@@ -2,6 +2,7 @@
 
 use super::fields::memory;
 use super::reading::RequestsRead;
+use super::submit_line::SubmitLine;
 use super::{if_more_than_cpus, memory_of_total, names, words};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId};
 use crate::trace::formats::slurm::{gpus_of_gres, gpus_of_tres};
@@ -22,19 +23,18 @@ pub struct SlurmAsked<'r> {
     pub qos: &'r [u8],
     pub account: &'r [u8],
     pub constraints: &'r [u8],
-    /// `--exclusive`, if it was written on the command line.
-    pub exclusive: &'r [u8],
-    /// The number of `--nice`, if it was written there.
-    pub nice: &'r [u8],
+    /// What was written on the command line.
+    pub submit_line: SubmitLine<'r>,
 }
 
 impl<'r> SlurmAsked<'r> {
     /// The number of the request among those that were read.
     pub fn number(&self, read: &mut RequestsRead) -> Result<RequestId, Bad<'r>> {
         let SlurmAsked { req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, .. } = *self;
-        let SlurmAsked { nnodes, partition, qos, account, constraints, exclusive, nice, .. } = *self;
+        let SlurmAsked { nnodes, partition, qos, account, constraints, submit_line, .. } = *self;
+        let SubmitLine { exclusive, nice, memory, .. } = submit_line;
         let amounts = [req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, nnodes];
-        let words = [partition, qos, account, constraints, exclusive, nice];
+        let words = [partition, qos, account, constraints, exclusive, nice, memory];
         read.of_row(amounts.into_iter().chain(words), || self.request())
     }
 
@@ -58,29 +58,37 @@ impl<'r> SlurmAsked<'r> {
             memory: self.memory(nodes, cpus)?,
             gpus: self.gpus(nodes),
             constraint: words(self.constraints),
-            exclusive: !self.exclusive.is_empty(),
+            exclusive: !self.submit_line.exclusive.is_empty(),
             partitions: names(self.partition),
             qos: words(self.qos),
             account: words(self.account),
-            nice: std::str::from_utf8(self.nice).ok().and_then(|nice| nice.parse().ok()).unwrap_or(0),
+            nice: std::str::from_utf8(self.submit_line.nice).ok().and_then(|nice| nice.parse().ok()).unwrap_or(0),
             ..Request::default()
         };
         Ok(if_more_than_cpus(request))
     }
 
     /// The memory: `4Gn` is for each node and `2800Mc` for each CPU. Without a letter, as since Slurm 21.08, it is the sum of all
-    /// nodes.
+    /// nodes. 0 is all memory of each node (`--mem=0`).
     fn memory(&self, nodes: u32, cpus: u32) -> Result<MemoryAsked, Bad<'r>> {
+        // Some versions print the memory that the job got for it.
+        if memory(self.submit_line.memory) == Some(0) {
+            return Ok(MemoryAsked::PerNode(0));
+        }
+        let of_total = |total: u64| match total {
+            0 => MemoryAsked::PerNode(0),
+            total => memory_of_total(total, nodes, cpus),
+        };
         let text = self.req_mem.trim_ascii();
         // Words such as `Unknown` or `?` mean that there is none.
         if !text.first().is_some_and(u8::is_ascii_digit) {
             let total = tres(self.req_tres, b"mem").and_then(memory);
-            return Ok(total.map_or(MemoryAsked::Unsaid, |total| memory_of_total(total, nodes, cpus)));
+            return Ok(total.map_or(MemoryAsked::Unsaid, of_total));
         }
         let size = |text: &[u8]| memory(text).ok_or(Bad::value(self.req_mem, "ReqMem", "is not a size of memory"));
         Ok(match text {
             [size_text @ .., b'n'] => match size(size_text)? {
-                0 => MemoryAsked::Unsaid,
+                0 => MemoryAsked::PerNode(0),
                 // Some versions print the bit that means "for each CPU" as a part of the number.
                 large @ PER_CPU_BIT.. => MemoryAsked::PerCpu(large - PER_CPU_BIT),
                 size => MemoryAsked::PerNode(size),
@@ -89,7 +97,7 @@ impl<'r> SlurmAsked<'r> {
                 0 => MemoryAsked::Unsaid,
                 size => MemoryAsked::PerCpu(size),
             },
-            total => memory_of_total(size(total)?, nodes, cpus),
+            total => of_total(size(total)?),
         })
     }
 
@@ -116,18 +124,6 @@ fn tres<'r>(list: &'r [u8], name: &[u8]) -> Option<&'r [u8]> {
     list.split(|&byte| byte == b',').find_map(|item| item.strip_prefix(name)?.strip_prefix(b"="))
 }
 
-/// `--exclusive` in a command such as `sbatch --exclusive job.sh`; empty if the nodes may be shared with some other jobs.
-pub fn exclusive_in(submit_line: &[u8]) -> &[u8] {
-    let mut words = submit_line.split(|byte| byte.is_ascii_whitespace());
-    words.find(|word| *word == b"--exclusive").unwrap_or(b"")
-}
-
-/// The number of `--nice=50` in such a command. Without a number it is 100.
-pub fn nice_in(submit_line: &[u8]) -> &[u8] {
-    let mut words = submit_line.split(|byte| byte.is_ascii_whitespace());
-    words.find_map(|word| word.strip_prefix(b"--nice")).map_or(b"", |rest| rest.strip_prefix(b"=").unwrap_or(b"100"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,8 +140,7 @@ mod tests {
         qos: b"",
         account: b"",
         constraints: b"",
-        exclusive: b"",
-        nice: b"",
+        submit_line: SubmitLine { exclusive: b"", nice: b"", array: b"", memory: b"" },
     };
 
     fn request(asked: SlurmAsked<'static>) -> Request {
@@ -183,8 +178,11 @@ mod tests {
             ("500G", "billing=18,cpu=18,mem=500G,node=2", MemoryAsked::PerNode(256_000)),
             ("", "cpu=3,mem=9M,node=2", MemoryAsked::PerCpu(3)),
             ("", "cpu=4,mem=9M,node=2", MemoryAsked::PerCpu(3)),
-            ("0n", "", MemoryAsked::Unsaid),
-            ("0", "", MemoryAsked::Unsaid),
+            ("0n", "", MemoryAsked::PerNode(0)),
+            ("0", "cpu=4,node=2", MemoryAsked::PerNode(0)),
+            ("0", "cpu=4,mem=0,node=2", MemoryAsked::PerNode(0)),
+            ("", "cpu=4,mem=0,node=2", MemoryAsked::PerNode(0)),
+            ("", "cpu=4,node=2", MemoryAsked::Unsaid),
             ("?n", "", MemoryAsked::Unsaid),
             ("", "", MemoryAsked::Unsaid),
         ] {
@@ -204,14 +202,13 @@ mod tests {
             qos: b"normal",
             account: b"physics",
             constraints: b"ib&bigmem",
-            exclusive: exclusive_in(b"sbatch -N 2 --exclusive job.sh"),
-            nice: nice_in(b"sbatch --nice=50 job.sh"),
+            submit_line: SubmitLine::of(b"sbatch -N 2 --exclusive --nice=50 job.sh"),
             ..NONE
         };
         let Request { partitions, qos, account, constraint, exclusive, nice, .. } = request(asked);
         assert_eq!((partitions, exclusive, nice), (vec!["short".to_string(), "long".to_string()], true, 50));
         assert_eq!((&qos[..], &account[..], &constraint[..]), ("normal", "physics", "ib&bigmem"));
-        assert!(exclusive_in(b"sbatch --exclusive=user job.sh").is_empty());
-        assert_eq!((nice_in(b"sbatch --nice job.sh"), nice_in(b"sbatch job.sh")), (&b"100"[..], &b""[..]));
+        let all = SlurmAsked { req_mem: b"64G", submit_line: SubmitLine::of(b"sbatch --mem=0 job.sh"), ..NONE };
+        assert_eq!(request(all).memory, MemoryAsked::PerNode(0));
     }
 }

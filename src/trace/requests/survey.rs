@@ -23,6 +23,8 @@ pub struct RequestSurvey {
     pub nodes_max: u32,
     /// The memory asked for on each node.
     pub memory_per_node: Option<MemoryRange>,
+    /// Jobs that ask for all memory of their nodes.
+    pub all_memory_jobs: u64,
     /// The memory asked for with each CPU.
     pub memory_per_cpu: Option<MemoryRange>,
     /// Jobs with GPUs.
@@ -77,6 +79,7 @@ impl RequestSurvey {
             }
             match request.memory {
                 MemoryAsked::Unsaid => {}
+                MemoryAsked::PerNode(0) => survey.all_memory_jobs += 1,
                 MemoryAsked::PerNode(memory) => per_node.push(memory),
                 MemoryAsked::PerCpu(memory) => per_cpu.push(memory),
             }

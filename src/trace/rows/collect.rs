@@ -16,6 +16,7 @@ use crate::time::HOUR;
 use crate::trace::conditions::ConditionsRead;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::formats::{LogFormat, format_of_line};
+use crate::trace::ids::LogIds;
 use crate::trace::lines::{RawLines, after_returns, outline, shorten};
 use crate::trace::log::{Log, ReadOptions};
 use crate::trace::queue::PresentRows;
@@ -64,6 +65,8 @@ pub struct SourceReport {
     pub waits_cut: u64,
     /// Jobs whose run time is the format's own, because their times differ from it by an hour or more.
     pub clock_changes: u64,
+    /// Jobs that ran in a reservation of the administrator.
+    pub reserved: u64,
     /// Jobs with a state that is not known: their status is 0, or -1 in CSV.
     pub unknown_states: u64,
     /// The first of these states.
@@ -132,10 +135,12 @@ pub struct Collector<'a> {
     pub requests: RequestsRead,
     /// What the jobs of a log wait for.
     pub conditions: ConditionsRead,
+    /// Whether the next job ran in a reservation.
+    pub is_reserved: bool,
     /// The file that is being read.
     name: String,
     names: NamesRead,
-    ids: Vec<Box<[u8]>>,
+    ids: LogIds,
     /// The ids of a table if all are whole numbers, in the order of the rows.
     numbers: Option<Vec<i64>>,
     /// Hashes of the jobs' [`JobInRow::identity`]. Among ten million jobs, two have the same with a probability of 1 in
@@ -167,9 +172,10 @@ impl<'a> Collector<'a> {
             present: PresentRows::default(),
             requests: RequestsRead::default(),
             conditions: ConditionsRead::default(),
+            is_reserved: false,
             name: String::new(),
             names: NamesRead::default(),
-            ids: Vec::new(),
+            ids: LogIds::default(),
             numbers,
             identities: FxHashSet::default(),
             identity: Vec::new(),
@@ -333,6 +339,7 @@ impl<'a> Collector<'a> {
         report.never_started += u64::from(job.start.is_none());
         report.waits_cut += u64::from(wait_cut);
         report.clock_changes += u64::from(clock_changed);
+        report.reserved += u64::from(self.is_reserved);
         self.count_state(job.state);
         if job.is_unknown_state {
             self.unknown_state(job.state);
@@ -353,9 +360,7 @@ impl<'a> Collector<'a> {
                 None => self.numbers = None,
             }
         }
-        if self.options.keep_names {
-            self.ids.push(job.id.into());
-        }
+        self.ids.push(job.id);
         if self.log.records.len().is_multiple_of(PROGRESS_EVERY) {
             (self.progress)(self.log.records.len());
         }
@@ -422,7 +427,7 @@ impl<'a> Collector<'a> {
 
     /// Sorts the records by submit time, numbers jobs and names in this order, and makes a header.
     fn number_records(&mut self) {
-        let Log { records, header, requests, conditions, .. } = &mut self.log;
+        let Log { records, header, ids, requests, conditions, .. } = &mut self.log;
         if !records.is_sorted_by_key(|record| record.submit) {
             sort_by_key(records, |record| record.submit);
         }
@@ -432,11 +437,8 @@ impl<'a> Collector<'a> {
         if has_dates && !records.is_empty() {
             header.push(format!("; UnixStartTime: {start}").as_bytes());
         }
-        let mut ids = std::mem::take(&mut self.ids);
-        let jobs = match ids.is_empty() {
-            true => Vec::new(),
-            false => records.iter().map(|record| std::mem::take(&mut ids[record.number as usize])).collect(),
-        };
+        let read_ids = std::mem::take(&mut self.ids);
+        *ids = Arc::new(read_ids.in_order(records.iter().map(|record| record.number as usize)));
         *requests = std::mem::take(&mut self.requests).finish(records, Some(|record| record.number as usize));
         let read = std::mem::take(&mut self.conditions);
         *conditions = Arc::new(read.finish(records, Some(|record| record.number as usize)));
@@ -451,7 +453,6 @@ impl<'a> Collector<'a> {
             let Record { user, group, executable, queue, partition, .. } = record;
             [user, group, executable, queue, partition]
         }));
-        self.log.names.jobs = jobs;
         for at in 0..self.log.records.len() {
             let fields = self.log.records[at].to_fields(&self.log.wide);
             self.log.count_unknown(&fields);

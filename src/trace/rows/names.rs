@@ -86,7 +86,7 @@ impl NamesRead {
                 }
             }
         }
-        LogNames { names, jobs: Vec::new() }
+        LogNames { names }
     }
 }
 
@@ -95,14 +95,12 @@ impl NamesRead {
 #[derive(Clone, Debug, Default)]
 pub struct LogNames {
     names: [Vec<Box<[u8]>>; KINDS],
-    /// The ids of the jobs in the accounting file, in the order of the records; empty unless they were asked for.
-    pub(super) jobs: Vec<Box<[u8]>>,
 }
 
 impl LogNames {
-    /// All names with their kinds and numbers: users, groups, executables, queues, partitions, then jobs if they were kept.
-    pub fn rows(&self) -> impl Iterator<Item = (&'static str, usize, &[u8])> {
-        let kinds = NameKind::ALL.map(NameKind::word).into_iter().zip(&self.names).chain([("job", &self.jobs)]);
+    /// All names with their kinds and numbers: users, groups, executables, queues, partitions.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, i64, &[u8])> {
+        let kinds = NameKind::ALL.map(NameKind::word).into_iter().zip(&self.names);
         kinds.flat_map(|(kind, names)| names.iter().zip(1..).map(move |(name, number)| (kind, number, &**name)))
     }
 
