@@ -9,8 +9,9 @@ use crate::model::EstimateModel;
 use crate::predict::catalog::table;
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::spec::Spec;
+use crate::text::printable;
 use crate::time::readable_duration;
-use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
+use crate::trace::{ConditionSurvey, Log, PartitionMap, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed.
 pub fn report_cleaning(log: &Log, workload: &Workload) {
@@ -28,13 +29,7 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
             note(format_args!("{}: {dropped}", log.name));
         }
     }
-    if cleaning.unplaceable.count() > 0 {
-        let (causes, first) = (cleaning.unplaceable.in_words(), cleaning.unplaceable.first);
-        warning(format_args!(
-            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}",
-            log.name
-        ));
-    }
+    warn_of_unplaceable(&log.name, workload);
     if cleaning.never_eligible.count() > 0 {
         let (causes, first) = (cleaning.never_eligible.in_words(), cleaning.never_eligible.first);
         warning(format_args!(
@@ -82,6 +77,26 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
     if cleaning.out_of_order > 0 {
         let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
         warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
+    }
+}
+
+/// Warns of partitions of `--partition-map` in which the log has no job. For a log that is not yet cleaned.
+pub fn warn_of_partition_map(log: &Log, map: &PartitionMap) {
+    let unknown: Vec<_> = map.keys().filter(|name| !log.has_partition(name)).map(|name| printable(name)).collect();
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        warning(format_args!("{}: --partition-map has no effect for {names}: no job of the log is there", log.name));
+    }
+}
+
+/// Warns of jobs that can never run on the machine.
+pub fn warn_of_unplaceable(name: &str, workload: &Workload) {
+    let unplaceable = &workload.cleaning.unplaceable;
+    if unplaceable.count() > 0 {
+        let (causes, first) = (unplaceable.in_words(), unplaceable.first);
+        warning(format_args!(
+            "{name}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}"
+        ));
     }
 }
 
@@ -185,6 +200,14 @@ pub fn report_reading(log: &Log) {
     if let Some(state) = &source.first_unknown_state {
         let jobs = counted(source.unknown_states, "job");
         warning(format_args!("{}: {jobs} with an unknown state, the first of them \"{state}\"", log.name));
+    }
+    if !source.unused_limits.is_empty() {
+        let names: Vec<_> = source.unused_limits.iter().map(|name| printable(name)).collect();
+        warning(format_args!(
+            "{}: --partition-limit has no effect for {}: no job there is without a limit of its own",
+            log.name,
+            names.join(", ")
+        ));
     }
     for words in reading_in_words(source) {
         note(format_args!("{}: {words}", log.name));

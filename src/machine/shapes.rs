@@ -23,6 +23,8 @@ pub enum Unplaceable {
     NodeLimits,
     /// It does not fit the idle nodes.
     TooLarge,
+    /// It can run here, but not on another machine that is compared with this one.
+    OnlyHere,
 }
 
 impl fmt::Display for Unplaceable {
@@ -34,6 +36,7 @@ impl fmt::Display for Unplaceable {
             Unplaceable::NoDefault => f.write_str("it names no partition, and the machine has no default"),
             Unplaceable::NodeLimits => f.write_str("its partition does not allow its number of nodes"),
             Unplaceable::TooLarge => f.write_str("it does not fit the idle nodes of its partition"),
+            Unplaceable::OnlyHere => f.write_str("it cannot run on another machine of the comparison"),
         }
     }
 }

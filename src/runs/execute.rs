@@ -155,7 +155,7 @@ pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> D
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
     for at in 0..plan.count() {
         let (run, details) = (plan.run(at), details(at));
-        baselines.extend(baseline_name(&run, &jobs.name(&run), details));
+        baselines.extend(baseline_name(&run, jobs, details));
         own += usize::from(!is_baseline(&run, details));
     }
     own + baselines.len()
@@ -163,15 +163,17 @@ pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> D
 
 /// The name of the simulation of a run's baseline: it is the same for all runs that differ only in their scheduler and
 /// predictor.
-fn baseline_name(run: &PlannedRun, jobs: &str, details: Details) -> Option<String> {
+fn baseline_name(run: &PlannedRun, jobs: &Jobs, details: Details) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
+    let jobs = jobs.name(&run.on_machine_of_baseline());
     Some(format!("{jobs}\n{}\n{:?} {:?}", baseline.in_full(), run.options.measure, details.of_baseline()))
 }
 
 /// Whether the simulation of the baseline is also that of the run.
 fn is_baseline(run: &PlannedRun, details: Details) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
-    details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
+    let is_same_machine = run.options.baseline_machine.is_none();
+    is_same_machine && details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
@@ -246,7 +248,7 @@ impl Workers<'_> {
             let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
             if task.is_multiple_of(2) {
                 // A failure is reported by the runs that need the baseline.
-                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, &jobs, details, &mut last)));
+                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, details, &mut last)));
                 continue;
             }
             let compute = || self.compute(at, &run, &jobs, details, &mut last, yields);
@@ -265,22 +267,22 @@ impl Workers<'_> {
     }
 
     /// Simulates the baseline of a run, unless a thread has begun to.
-    fn begin_baseline(
-        &self,
-        run: &PlannedRun,
-        jobs: &str,
-        details: Details,
-        last: &mut LastWorkload,
-    ) -> Result<(), String> {
-        let Some(name) = baseline_name(run, jobs, details) else { return Ok(()) };
+    fn begin_baseline(&self, run: &PlannedRun, details: Details, last: &mut LastWorkload) -> Result<(), String> {
+        let Some(name) = baseline_name(run, &self.executor.jobs, details) else { return Ok(()) };
         match lock(&self.baselines).entry(name.clone()) {
             Entry::Occupied(_) => return Ok(()),
             Entry::Vacant(place) => {
                 place.insert(Arc::default());
             }
         }
-        let workload = self.workloads.get(run, jobs, last)?;
+        let workload = self.workload_of_baseline(run, last)?;
         self.baseline(name, run, &workload, details).map(|_| ())
+    }
+
+    /// The jobs on the machine of the baseline.
+    fn workload_of_baseline(&self, run: &PlannedRun, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
+        let on_machine = run.on_machine_of_baseline();
+        self.workloads.get(&on_machine, &self.executor.jobs.name(&on_machine), last)
     }
 
     fn baseline(
@@ -314,8 +316,10 @@ impl Workers<'_> {
                 Some(self.simulate(run, &setting, &workload, details)?)
             }
         };
-        let baseline = baseline_name(run, jobs, details).map(|name| self.baseline(name, run, &workload, details));
-        let baseline = baseline.transpose()?;
+        let baseline = match baseline_name(run, &self.executor.jobs, details) {
+            None => None,
+            Some(name) => Some(self.baseline(name, run, &*self.workload_of_baseline(run, last)?, details)?),
+        };
         let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
         Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
     }

@@ -158,6 +158,8 @@ pub struct Unplaced {
     pub node_limits: u64,
     /// They do not fit the idle nodes of their partitions.
     pub too_large: u64,
+    /// They can run, but not on another machine that is compared with this one.
+    pub only_here: u64,
     /// The number of the first of them in the log.
     pub first: i64,
 }
@@ -165,10 +167,11 @@ pub struct Unplaced {
 impl Unplaced {
     /// All of them.
     pub fn count(&self) -> u64 {
-        self.without_partition + self.node_limits + self.too_large
+        self.without_partition + self.node_limits + self.too_large + self.only_here
     }
 
-    pub(super) fn add(&mut self, job: i64, why: &Unplaceable) {
+    /// Counts a job.
+    pub fn add(&mut self, job: i64, why: &Unplaceable) {
         if self.count() == 0 {
             self.first = job;
         }
@@ -176,6 +179,7 @@ impl Unplaced {
             Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
             Unplaceable::NodeLimits => &mut self.node_limits,
             Unplaceable::TooLarge => &mut self.too_large,
+            Unplaceable::OnlyHere => &mut self.only_here,
         } += 1;
     }
 
@@ -185,6 +189,7 @@ impl Unplaced {
             (self.without_partition, Unplaceable::NoDefault),
             (self.node_limits, Unplaceable::NodeLimits),
             (self.too_large, Unplaceable::TooLarge),
+            (self.only_here, Unplaceable::OnlyHere),
         ];
         let some = causes.iter().filter(|(count, _)| *count > 0);
         some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")

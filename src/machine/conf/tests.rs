@@ -68,7 +68,6 @@ fn a_site_is_read_as_slurm_reads_it() {
     assert_eq!(whole.max_cpus_per_node, Some(8));
     assert_eq!(cluster.default_partition(), Some(0));
     let expected = [
-        (1, "ClusterName", false),
         (5, "NodeName Port", false),
         (6, "NodeName CoreSpecCount", true),
         (6, "NodeName Gres, the type tesla", true),

@@ -47,7 +47,7 @@ use releases::{Release, Releases};
 use settings::Settings;
 use space::Space;
 
-pub(super) use settings::FORM;
+pub(super) use settings::{FORM, idle_key};
 
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
