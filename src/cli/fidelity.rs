@@ -152,7 +152,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
     }
 
-    let options = log.settings[0].in_row();
+    let options = log.shared_options();
     let heading = FidelityHeading {
         workload: &workload,
         options: &options,

@@ -3,7 +3,9 @@
 use clap::Args;
 
 use super::failure::refuse;
-use super::notes::{report_cleaning, report_feedback, report_missing_predictions, report_requests};
+use super::notes::{
+    report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_partition_map,
+};
 use super::places::OptionFile;
 use super::progress::Progress;
 use super::stderr::note;
@@ -75,6 +77,7 @@ pub fn read_workload(source: &Source, options: &Options) -> Result<Workload, Tra
 /// Reads a log and cleans its jobs by the options. Its records are taken out of it; nothing is reported.
 pub fn read_and_clean(source: &Source, options: &Options) -> Result<(Workload, Log), TraceError> {
     let mut log = read_log(source, options.read_options())?;
+    warn_of_partition_map(&log, &options.partition_map);
     let workload = options.clean_out(&mut log)?;
     Ok((workload, log))
 }

@@ -9,7 +9,7 @@ use super::failure::UsageError;
 use super::output_options::{OutputFiles, PrintOptions};
 use super::places::given_files;
 use super::{CommandForm, parsed};
-use crate::machine::read_cluster;
+use crate::machine::{AssociationsFile, read_cluster};
 use crate::metrics::cells;
 use crate::report::{MACHINE_COLUMNS, Width, machine_rows, write_machine};
 
@@ -29,17 +29,16 @@ tables [[nodes]] and [[partitions]]. The content decides which. Accounts, users 
 Examples:
   sim machine /etc/slurm/slurm.conf             what is understood and ignored
   sim machine slurm.conf --to-toml site.toml    as TOML, to be changed
-  sim machine slurm.conf --associations sacctmgr.script
+  sacctmgr dump CLUSTER file=site.dump; sacctmgr -P show qos >site.qos
+  sim machine slurm.conf --associations site.dump,site.qos
       with accounts, users and limits
-  sacctmgr show assoc -P >assoc; sacctmgr show qos -P >qos
-  sim machine slurm.conf --associations qos,assoc
   sim machine site.toml --format csv            one row for each thing"
 )]
 struct MachineArgs {
     /// A slurm.conf, or TOML
     #[arg(value_name = "MACHINE")]
     machine: String,
-    /// The accounts, users and QOS of the machine, with shares and limits for `slurm`: a script for sacctmgr, or what `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`
+    /// The accounts, users and QOS of the machine, with shares and limits for `slurm`: what `sacctmgr dump` writes or `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     associations: Vec<String>,
     /// Write the machine as TOML; - for standard output
@@ -55,13 +54,11 @@ fn execute(args: &MachineArgs) -> anyhow::Result<()> {
     inputs.extend(args.associations.iter().map(|file| ("--associations", file.as_str())));
     let OutputFiles { files: [toml], stdout_taken } = OutputFiles::open([("--to-toml", &args.to_toml)], &inputs)?;
     let (mut cluster, mut ignored) = read_cluster(Path::new(&args.machine)).map_err(UsageError)?;
-    for file in &args.associations {
-        let more = cluster.associations.add_file(Path::new(file)).map_err(UsageError)?;
-        // The lines of another file are named with it.
-        ignored.extend(more.into_iter().map(|mut one| {
-            one.place.included = Some(file.clone());
-            one
-        }));
+    if !args.associations.is_empty() {
+        let file = AssociationsFile::read(&args.associations.join(",")).map_err(UsageError)?;
+        let own = file.of(&cluster).map_err(UsageError)?;
+        ignored.extend(own.ignored.iter().cloned());
+        cluster.associations = own.associations.clone();
     }
     if let Some(out) = toml {
         out.fill(|out| cluster.write_toml(out))?;

@@ -13,6 +13,7 @@ use super::options;
 use super::output_options::{OutputFiles, OutputOptions};
 use super::plain_arguments::PlainArguments;
 use super::progress::Progress;
+use super::slurm_conf;
 use super::stderr::note;
 use super::{CommandForm, is_given, parsed};
 use crate::experiment::Options;
@@ -111,8 +112,11 @@ struct MetaArgs {
 fn execute(args: &MetaArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let options = options::read(matches)?;
     match &args.scenario {
+        None if args.names.is_given() && args.jobs_out.is_none() => {
+            refuse("--names has no effect without --jobs-out: the summary names nobody; remove it")
+        }
         Some(text) => execute_scenarios(args, text, &options, matches),
-        None => execute_sites(args, &options),
+        None => execute_sites(args, &options, matches),
     }
 }
 
@@ -140,7 +144,7 @@ fn named(policies: &[Spec], mut runs: Vec<MetaSummary>) -> Vec<MetaSummary> {
     runs
 }
 
-fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
+fn execute_sites(args: &MetaArgs, options: &Options, matches: &ArgMatches) -> anyhow::Result<()> {
     let PlainArguments { settings, logs } = PlainArguments::of(&args.files, settings_file::MOST_OF_SITES)?;
     if let (Some(log), false) = (logs.first(), args.trace.is_empty()) {
         return refuse(format!("'{log}' and --trace both name logs: give all of them in one way"));
@@ -167,7 +171,7 @@ fn execute_sites(args: &MetaArgs, options: &Options) -> anyhow::Result<()> {
     let logs = sites.iter().map(|site| ("--site", site.log.as_str()));
     let inputs: Vec<_> = logs.chain(settings.map(|file| ("FILE", file))).collect();
     let OutputFiles { files: [jobs_out, sites_out], stdout_taken } = OutputFiles::open(outputs, &inputs)?;
-    let sites = sites.into_iter().map(|site| read_site(site, options, args.names));
+    let sites = sites.into_iter().map(|site| read_site(site, options, args.names, matches));
     let system = MetaSystem::new(sites.collect::<anyhow::Result<_>>()?).map_err(UsageError)?;
     if options.measure.jobs(system.arrivals.len()).is_empty() {
         let jobs = counted(system.arrivals.len() as u64, "job");
@@ -214,9 +218,13 @@ fn jobs<'a>(
     })
 }
 
-fn read_site(text: &SiteText, defaults: &Options, names: NamesOption) -> anyhow::Result<Site> {
+fn read_site(text: &SiteText, defaults: &Options, names: NamesOption, matches: &ArgMatches) -> anyhow::Result<Site> {
     // Warmup and cooldown apply to the whole stream, not to the jobs of one site.
-    let options = Options { measure: Measure::default(), ..text.options(defaults) };
+    let mut options = Options { measure: Measure::default(), ..text.options(defaults) };
+    if !["machine", "procs"].iter().any(|name| text.says(name) || is_given(matches, name)) {
+        let scheduler = options.scheduler.clone();
+        slurm_conf::set_one_machine(matches, None, &mut options, [&scheduler].into_iter())?;
+    }
     let (workload, log) = read_and_clean(&Source::from_argument(&text.log), &options)?;
     report_cleaning(&log, &workload);
     let workload = names.show(&log, options.shape(workload)?);

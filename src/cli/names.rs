@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::stderr::note;
+use super::stderr::{note, warning};
 use crate::text::{joined_with_and, plural};
 use crate::trace::{Log, NameKind, ShownNames, Workload};
 
@@ -21,14 +21,16 @@ impl NamesOption {
         self.names
     }
 
-    /// The names of a log that are shown; none if they are not wanted. A note says which names an SWF log does not have.
+    /// The names of a log that are shown; none if they are not wanted. A note says which names an SWF log does not have, a warning that it has none.
     pub fn of(self, log: &Log) -> ShownNames {
         if !self.names {
             return ShownNames::default();
         }
         let names = ShownNames::of(log);
-        if log.source.format == "swf" {
-            note(format_args!("{}: {}", log.name, missing_in_words(&names)));
+        match (log.source.format, names.kinds().0.is_empty()) {
+            ("swf", true) => warning(format_args!("{}: {}", log.name, missing_in_words(&names))),
+            ("swf", false) => note(format_args!("{}: {}", log.name, missing_in_words(&names))),
+            _ => {}
         }
         names
     }

@@ -13,9 +13,9 @@ use crate::predict::catalog::{needs_users, table};
 use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
 use crate::runs::NeverBySetting;
 use crate::spec::Spec;
-use crate::text::{joined_with_and, shortened};
+use crate::text::{joined_with_and, printable, shortened};
 use crate::time::readable_duration;
-use crate::trace::{ConditionSurvey, Log, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
+use crate::trace::{ConditionSurvey, Log, PartitionMap, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
 
 /// Prints to standard error what cleaning dropped from a log or changed.
 pub fn report_cleaning(log: &Log, workload: &Workload) {
@@ -33,14 +33,7 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
             note(format_args!("{}: {dropped}", log.name));
         }
     }
-    if cleaning.unplaceable.count() > 0 {
-        let (causes, first) = (cleaning.unplaceable.in_words(), cleaning.unplaceable.first);
-        warning(format_args!(
-            "{}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}{}",
-            log.name,
-            bad_constraints(workload)
-        ));
-    }
+    warn_of_unplaceable(&log.name, workload);
     if cleaning.never_eligible.count() > 0 {
         let (causes, first) = (cleaning.never_eligible.in_words(), cleaning.never_eligible.first);
         warning(format_args!(
@@ -141,6 +134,27 @@ pub fn warn_of_other_jobs<'a>(rows: impl Iterator<Item = &'a RunRow>) {
              the jobs of its run, so a difference is also one of jobs",
             grouped(*fewest as u64),
             grouped(*most as u64)
+        ));
+    }
+}
+
+/// Warns of partitions of `--partition-map` in which the log has no job. For a log that is not yet cleaned.
+pub fn warn_of_partition_map(log: &Log, map: &PartitionMap) {
+    let unknown: Vec<_> = map.keys().filter(|name| !log.has_partition(name)).map(|name| printable(name)).collect();
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        warning(format_args!("{}: --partition-map has no effect for {names}: no job of the log is there", log.name));
+    }
+}
+
+/// Warns of jobs that can never run on the machine.
+pub fn warn_of_unplaceable(name: &str, workload: &Workload) {
+    let unplaceable = &workload.cleaning.unplaceable;
+    if unplaceable.count() > 0 {
+        let (causes, first) = (unplaceable.in_words(), unplaceable.first);
+        warning(format_args!(
+            "{name}: jobs that can never run on the machine are dropped, the first is job {first}: {causes}{}",
+            bad_constraints(workload)
         ));
     }
 }
@@ -308,6 +322,14 @@ pub fn report_reading(log: &Log) {
     if let Some(state) = &source.first_unknown_state {
         let jobs = counted(source.unknown_states, "job");
         warning(format_args!("{}: {jobs} with an unknown state, the first of them \"{state}\"", log.name));
+    }
+    if !source.unused_limits.is_empty() {
+        let names: Vec<_> = source.unused_limits.iter().map(|name| printable(name)).collect();
+        warning(format_args!(
+            "{}: --partition-limit has no effect for {}: no job there is without a limit of its own",
+            log.name,
+            names.join(", ")
+        ));
     }
     for words in reading_in_words(source) {
         note(format_args!("{}: {words}", log.name));

@@ -1,13 +1,17 @@
 //! The options of an experiment as command-line arguments.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::is_given;
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
-use crate::experiment::{OPTIONS, OptionForm, Options, Section, Setting, refuse_overruled, what_draws};
+use crate::experiment::{
+    OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled,
+};
+use crate::machine::MachineFile;
 use crate::predict;
 use crate::report::{Cell, swept_cells};
 use crate::schedule;
@@ -101,16 +105,15 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
     let mut list = read_lists(matches, conf.as_ref())?;
     let is_alone = conf.is_some() && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
-    let baseline = conf.map(|conf| conf.baseline()).or(baseline).filter(|_| !is_baseline_given);
+    let baseline = conf.as_ref().map(SiteConf::baseline).or(baseline).filter(|_| !is_baseline_given);
     // A setting is not compared with itself alone.
     if let Some(baseline) = baseline
         && (list.options.len() > 1 || !list.options[0].setting().is_same(&baseline))
     {
         list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
-    for (seed, value) in idle_seeds(matches, &list.options[0]) {
-        warning(format_args!("--{seed} {value} has no effect without {}", what_draws(seed)));
-    }
+    slurm_conf::set_machines(matches, conf.as_ref(), &mut list.options)?;
+    check_effects(matches, &list.options, &[])?;
     slurm_conf::note_idle_predictor(matches, &list.options);
     if is_alone {
         note(
@@ -124,11 +127,22 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
     let has_limits = on_nodes.iter().any(|options| options.has_limits());
     slurm_conf::note_idle_limits(on_nodes.iter().flat_map(|options| options.schedulers()), has_limits);
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
-    if on_pools.iter().any(|options| options.associations.is_some()) {
-        warning(format_args!("--associations has no effect without --machine: accounts and limits are those of nodes"));
-    }
-    warn_of_placements(on_pools.into_iter().flat_map(Options::schedulers));
     Ok(list)
+}
+
+/// Refuses options and keys of schedulers that change none of the runs, and warns of what is not understood of accounts. Options with
+/// the names in `others` mean something else in the command.
+pub fn check_effects(matches: &ArgMatches, runs: &[Options], others: &[&str]) -> anyhow::Result<()> {
+    refuse_idle(runs.iter().cloned(), |name| is_given(matches, name) && !others.contains(&name))?;
+    let on = |machine: &Option<Arc<MachineFile>>| machine.is_some();
+    let own = runs.iter().map(|run| (&run.scheduler, on(&run.machine)));
+    let of_baselines = runs.iter().filter_map(|run| {
+        let machine = if run.baseline_machine.is_some() { &run.baseline_machine } else { &run.machine };
+        Some((&run.baseline.as_ref()?.scheduler, on(machine)))
+    });
+    refuse_idle_keys(own.chain(of_baselines))?;
+    slurm_conf::warn_of_associations(runs.iter())?;
+    Ok(())
 }
 
 /// Warns of the schedulers that do not place jobs on nodes. For runs on a machine of nodes.
@@ -146,21 +160,10 @@ pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
     }
 }
 
-/// Warns of placements without effect. For runs on a pool of processors.
-pub fn warn_of_placements<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
-    let mut placing = schedulers.filter(|spec| schedule::catalog::has_placement(spec));
-    if let Some(spec) = placing.next() {
-        warning(format_args!("{spec}: placement has no effect without --machine: a pool of processors has no nodes"));
-    }
-}
-
 fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingList, SpecError> {
     let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
-    if let Some(conf) = conf {
-        conf.set_machine(&mut plain);
-        if let Some(baseline) = &mut plain.baseline {
-            baseline.scheduler = conf.complete(&baseline.scheduler)?;
-        }
+    if let (Some(conf), Some(baseline)) = (conf, &mut plain.baseline) {
+        baseline.scheduler = conf.complete(&baseline.scheduler)?;
     }
     let mut settings = vec![(plain, Vec::new())];
     for ListOption { name, parse, set } in LISTS {
@@ -200,16 +203,11 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
         // A command may have only some of the options.
         if let Ok(Some(texts)) = matches.try_get_many::<String>(option.name) {
             let text = texts.cloned().collect::<Vec<_>>().join(",");
-            option.set(&mut options, &text).expect("the value was checked when it was read");
+            // Each value was checked when it was read, but not all of a repeated option together.
+            option.set(&mut options, &text).map_err(|why| SpecError(format!("--{}: {why}", option.name)))?;
         }
     }
     Ok(options)
-}
-
-/// The seeds that were given although no random number depends on them, with their values.
-fn idle_seeds(matches: &ArgMatches, options: &Options) -> Vec<(&'static str, String)> {
-    let idle = |option: &&OptionForm| options.is_idle_seed(option.name) && is_given(matches, option.name);
-    OPTIONS.iter().filter(idle).map(|option| (option.name, option.get(options))).collect()
 }
 
 /// As [`checked`], for each value of a list.

@@ -16,7 +16,7 @@ use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::{CommandForm, is_given, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
-use crate::experiment::Setting;
+use crate::experiment::{Options, Setting};
 use crate::metrics::Column;
 use crate::recommend::{
     Question, candidates_under, default_candidates, figure, guards, recommendation_cells, write_recommendation,
@@ -181,7 +181,6 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
 fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
     let conf = slurm_conf::read(matches)?;
-    conf.iter().for_each(|conf| conf.set_machine(&mut options));
     let (present, candidates) = with_conf(args, conf.as_ref(), is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
     if candidates.is_empty() {
@@ -191,12 +190,17 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let why = "the log is read several times, so it cannot come from standard input: give the name of a file";
         return refuse(why);
     }
-    let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
-    slurm_conf::note_preemption(schedulers, options.machine.is_some());
+    let schedulers = || candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
+    slurm_conf::set_one_machine(matches, conf.as_ref(), &mut options, schedulers())?;
+    let with = |Setting { scheduler, predictor, .. }: &Setting| {
+        let (scheduler, predictor) = (scheduler.clone(), predictor.clone());
+        Options { scheduler, predictor, baseline: Some(present.clone()), ..options.clone() }
+    };
+    options::check_effects(matches, &candidates.iter().map(with).collect::<Vec<_>>(), &[])?;
+    slurm_conf::note_preemption(schedulers(), options.machine.is_some());
     if options.machine.is_some() {
-        let schedulers = candidates.iter().chain([&present]).map(|setting| &setting.scheduler);
-        slurm_conf::note_idle_limits(schedulers, options.has_limits());
-        options::warn_of_pools(candidates.iter().chain([&present]).map(|setting| &setting.scheduler));
+        slurm_conf::note_idle_limits(schedulers(), options.has_limits());
+        options::warn_of_pools(schedulers());
     }
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(), &options)?;

@@ -7,16 +7,19 @@ use super::interrupt;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_missing_users, warn_of_never,
+    report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_missing_users,
+    warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
+use crate::machine::MachineFile;
 use crate::metrics::{RunRow, SettingRuns};
 use crate::report::{counted, grouped};
 use crate::runs::{
-    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, KeptRow, PlannedRun, RunStep, Shard, simulations,
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, KeptRow, PlannedRun, RunStep, Shard,
+    simulations,
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
 
@@ -32,10 +35,10 @@ pub struct LogUnderSettings {
     is_mixed: bool,
     /// Without its records.
     pub log: Log,
-    /// The log as it is, for all settings.
+    /// The log as it is, on the machine of the first setting.
     pub workload: Arc<Workload>,
-    /// What shaken copies are made of.
-    cleaned: Option<Workload>,
+    /// The same on each machine of the settings and baselines, with what shaken copies are made of.
+    on_machines: Vec<JobsOnMachine>,
 }
 
 /// What is kept of the runs, and how they are computed.
@@ -62,21 +65,49 @@ impl LogUnderSettings {
         let Options { skip_bad_lines, reading, .. } = of_log.clone();
         let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how })?;
         check(&log)?;
-        let cleaned = of_log.clean_out(&mut log)?;
-        report_cleaning(&log, &cleaned);
-        report_requests(&log.name, &cleaned, of_log.reading.unit);
-        report_missing_predictions(&log.name, &cleaned, settings.iter().flat_map(Options::predictors));
-        warn_of_missing_users(&log.name, &cleaned, settings.iter().flat_map(Options::predictors));
-        let copy = replications.map(|_| cleaned.clone());
-        let workload = Arc::new(settings[0].shape(cleaned)?);
+        warn_of_partition_map(&log, &of_log.partition_map);
+        let machines = machines_of(&settings);
+        let cleaned = match machines.len() {
+            1 => vec![of_log.clean_out(&mut log)?],
+            _ => of_log.clean_on_all(&machines, &log)?,
+        };
+        log.records = Vec::new();
+        report_cleaning(&log, &cleaned[0]);
+        report_requests(&log.name, &cleaned[0], of_log.reading.unit);
+        report_missing_predictions(&log.name, &cleaned[0], settings.iter().flat_map(Options::predictors));
+        warn_of_missing_users(&log.name, &cleaned[0], settings.iter().flat_map(Options::predictors));
+        let mut on_machines = Vec::new();
+        for (machine, cleaned) in machines.into_iter().zip(cleaned) {
+            if let Some(machine) = machine.as_ref().filter(|_| !on_machines.is_empty()) {
+                warn_of_unplaceable(&format!("{} on {}", log.name, machine.file), &cleaned);
+            }
+            let copy = replications.map(|_| cleaned.clone());
+            on_machines.push(JobsOnMachine { machine, workload: Arc::new(settings[0].shape(cleaned)?), cleaned: copy });
+        }
+        let workload = on_machines[0].workload.clone();
         report_feedback(&log.name, &workload);
         let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
-        Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, cleaned: copy })
+        Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, on_machines })
+    }
+
+    /// The jobs on the machine of a setting.
+    pub fn workload_of(&self, setting: usize) -> &Arc<Workload> {
+        let is_own = |one: &&JobsOnMachine| one.machine == self.settings[setting].machine;
+        self.on_machines.iter().find(is_own).map_or(&self.workload, |one| &one.workload)
+    }
+
+    /// The options that all settings have in common, as in the column `options`.
+    pub fn shared_options(&self) -> String {
+        let rows: Vec<String> = self.settings.iter().map(Options::in_row).collect();
+        let is_shared = |item: &&str| rows.iter().all(|row| row.split(' ').any(|other| other == *item));
+        rows[0].split(' ').filter(is_shared).collect::<Vec<_>>().join(" ")
     }
 
     /// Shows the names of the log, if they are wanted.
     pub fn show_names(&mut self, names: NamesOption) {
-        Arc::make_mut(&mut self.workload).names = names.of(&self.log);
+        let names = names.of(&self.log);
+        self.on_machines.iter_mut().for_each(|one| Arc::make_mut(&mut one.workload).names = names.clone());
+        self.workload = self.on_machines[0].workload.clone();
     }
 
     /// The names of the settings.
@@ -98,8 +129,9 @@ impl LogUnderSettings {
             .flat_map(|number| self.settings.iter().map(move |options| run(options, number)))
             .collect();
         let details = |at: usize| if at < self.settings.len() { work.details } else { Details::default() };
-        let (workload, digest) = (self.workload.clone(), self.log.digest);
-        let jobs = Jobs::Given(Box::new(GivenJobs { workload, cleaned: self.cleaned.take(), digest }));
+        let on_machines = self.on_machines.iter_mut();
+        let on_machines = on_machines.map(|one| JobsOnMachine { cleaned: one.cleaned.take(), ..one.clone() }).collect();
+        let jobs = Jobs::Given(Box::new(GivenJobs { on_machines, digest: self.log.digest }));
         let format = format!("{}{}", work.format, if self.is_mixed { ", beside replay" } else { "" });
         let folder = work.folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
@@ -127,6 +159,20 @@ impl LogUnderSettings {
         let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
         (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
     }
+}
+
+/// The machines of settings and their baselines, each once, that of the first setting first.
+fn machines_of(settings: &[Options]) -> Vec<Option<Arc<MachineFile>>> {
+    let mut all: Vec<Option<Arc<MachineFile>>> = Vec::new();
+    for options in settings {
+        let of_baseline = options.baseline_machine.is_some().then_some(&options.baseline_machine);
+        for machine in std::iter::once(&options.machine).chain(of_baseline) {
+            if !all.contains(machine) {
+                all.push(machine.clone());
+            }
+        }
+    }
+    all
 }
 
 /// How near a setting comes to the recorded waits of a log, with a progress bar. None if there is nothing to compare with: no

@@ -1,20 +1,21 @@
 //! `--slurm-conf FILE`: each scheduler `slurm` of the command has the keys of a site's configuration, the site's own Slurm is what
 //! others are compared with, and its nodes are the machine. And a note on predictions without effect.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 
-use super::failure::UsageError;
+use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
-use crate::machine::{Ignored, MachineFile};
+use crate::machine::{AssociationsFile, ClusterAssociations, Ignored, MachineFile};
 use crate::report::{down_in_words, ignored_in_words};
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, quote, split_list};
-use crate::text::counted;
+use crate::text::{counted, printable};
 
 /// The name of the option.
 pub const NAME: &str = "slurm-conf";
@@ -40,64 +41,147 @@ pub struct SiteConf {
 /// What lines begin with that `--machine` reads.
 const OF_MACHINE: [&str; 6] = ["Node", "Partition", "Select", "Topology", "Gres", "Down"];
 
-/// What the file says, if the option was given. Warns of what is not simulated though it changes which jobs start. Notes
-/// the scheduler and the machine that the file means, and what else was not used. The same for the machines of `--machine`.
+/// What the file says, if the option was given, with the notes of [`SiteConf::open`]. Notes of the machines of `--machine` too what
+/// is down and what is not simulated.
 pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
-    let file = matches.try_get_one::<String>(NAME).ok().flatten();
-    for machine in given_machines(matches).iter().filter(|machine| Some(&machine.file) != file) {
+    let conf = matches.try_get_one::<String>(NAME).ok().flatten();
+    for machine in given_machines(matches).iter().filter(|machine| Some(&machine.file) != conf) {
         if let Some(down) = down_in_words(&machine.cluster) {
             note(format_args!("{}: {down} are down", machine.file));
         }
         let (mattering, others): (Vec<_>, Vec<_>) = machine.ignored.iter().partition(|ignored| ignored.matters);
         report_ignored(&machine.file, &mattering, &others);
     }
-    let Some(file) = file else { return Ok(None) };
-    let conf = SlurmConf::read(file).map_err(UsageError)?;
-    let has_nodes = conf.procs.is_some() && !is_given(matches, "machine") && !is_given(matches, "procs");
-    let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
-    let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) = conf.unused.iter().partition(|unused| unused.matters);
-    let is_on_nodes = |file: &String| file != "none";
-    if machine.is_some() || matches.try_get_one("machine").is_ok_and(|file| file.is_some_and(is_on_nodes)) {
-        mattering.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+    conf.map(|file| SiteConf::open(file, matches)).transpose()
+}
+
+/// Whether the machine of all settings is given, so that no slurm.conf brings one.
+fn has_machine(matches: &ArgMatches) -> bool {
+    is_given(matches, "machine") || is_given(matches, "procs")
+}
+
+/// The slurm.conf that a scheduler names. None if it names none.
+fn conf_of(scheduler: &Spec) -> Option<&str> {
+    Some(scheduler).filter(|spec| spec.name() == SLURM).map(|spec| spec.text("conf")).filter(|file| !file.is_empty())
+}
+
+/// Gives each setting, and its baseline, the machine of the slurm.conf that its scheduler names, unless the machine is given. A
+/// scheduler that names none has the machine of `--slurm-conf`, else that of the only file that is named.
+pub fn set_machines(matches: &ArgMatches, site: Option<&SiteConf>, settings: &mut [Options]) -> Result<(), UsageError> {
+    settings.iter_mut().for_each(|options| site.iter().for_each(|site| site.set_machine(options)));
+    let named: BTreeSet<String> =
+        settings.iter().flat_map(Options::schedulers).filter_map(conf_of).map(str::to_string).collect();
+    let others = named.iter().filter(|file| site.is_none_or(|site| site.file != **file));
+    let others: Vec<SiteConf> = others.map(|file| SiteConf::open(file, matches)).collect::<Result<_, _>>()?;
+    let with_nodes = || others.iter().filter(|other| other.conf.procs.is_some());
+    if has_machine(matches) {
+        // A pool without a given number of processors has those of the nodes.
+        let procs = |conf: &SiteConf| conf.conf.procs.unwrap_or(0);
+        let other = with_nodes().find(|other| site.is_some_and(|site| procs(site) != procs(other)));
+        return match (site, other) {
+            (Some(site), Some(other)) if settings[0].machine.is_none() && !is_given(matches, "procs") => {
+                refuse(format!(
+                    "--machine none is one pool for all: {} has {} and {} has {}; --procs N says how many it has",
+                    site.file,
+                    counted(procs(site).into(), "processor"),
+                    other.file,
+                    procs(other)
+                ))
+            }
+            _ => Ok(()),
+        };
     }
-    if let Some(machine) = &machine {
-        let is_new = |ignored: &&Ignored| ignored.matters && !conf.unused.contains(ignored);
-        mattering.extend(machine.ignored.iter().filter(is_new));
-    }
-    let on = match (&machine, conf.procs) {
-        (Some(machine), Some(procs)) => {
-            let nodes = counted(machine.cluster.nodes.len() as u64, "node");
-            let down = down_in_words(&machine.cluster).map_or(String::new(), |down| format!("; {down} are down"));
-            format!(", on {nodes} with {}{down}", counted(procs.into(), "CPU"))
+    let all: Vec<&SiteConf> = site.into_iter().chain(&others).collect();
+    let first = all.iter().find_map(|conf| conf.machine.clone());
+    let is_same = |one: &Arc<MachineFile>| first.as_ref().is_some_and(|first| first.cluster == one.cluster);
+    let is_one = all.iter().filter_map(|conf| conf.machine.as_ref()).all(is_same);
+    let machine_of = |scheduler: &Spec| -> Result<Option<Arc<MachineFile>>, UsageError> {
+        let own = conf_of(scheduler).and_then(|file| all.iter().find(|conf| conf.file == file)?.machine.clone());
+        match (own, site) {
+            (Some(own), _) if !is_one => Ok(Some(own)),
+            (_, Some(site)) => Ok(site.machine.clone().or(first.clone().filter(|_| is_one))),
+            (_, None) if is_one => Ok(first.clone()),
+            (own, None) => own.map(Some).ok_or_else(|| {
+                let files = named.iter().cloned().collect::<Vec<_>>().join(", ");
+                UsageError(format!(
+                    "on which machine is {scheduler}? {files} have different nodes: --slurm-conf FILE is for schedulers that name \
+                     no file, --machine FILE for all"
+                ))
+            }),
         }
-        (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
-        (_, None) => String::new(),
     };
-    note(format_args!("{file} means {}{on}", conf.spec()));
-    report_ignored(file, &mattering, &others);
-    Ok(Some(SiteConf { file: file.clone(), conf, machine }))
+    for options in settings {
+        options.machine = machine_of(&options.scheduler)?;
+        let of_baseline = options.baseline.as_ref().map(|baseline| machine_of(&baseline.scheduler)).transpose()?;
+        options.baseline_machine = of_baseline.flatten().filter(|machine| options.machine.as_ref() != Some(machine));
+    }
+    Ok(())
 }
 
-/// The machines of `--machine`, as far as they can be read: what is wrong is said where the option is used.
-fn given_machines(matches: &ArgMatches) -> Vec<Arc<MachineFile>> {
-    let texts = matches.try_get_many::<String>("machine").ok().flatten().into_iter().flatten();
-    let files = texts.flat_map(|text| split_list(text).unwrap_or_default());
-    files.filter(|file| file != "none").filter_map(|file| MachineFile::read(&file).ok()).collect()
+/// As [`set_machines`], for a command in which all schedulers run on one machine.
+pub fn set_one_machine<'a>(
+    matches: &ArgMatches,
+    site: Option<&SiteConf>,
+    options: &mut Options,
+    schedulers: impl Iterator<Item = &'a Spec>,
+) -> Result<(), UsageError> {
+    let with = |scheduler: &Spec| Options { scheduler: scheduler.clone(), baseline: None, ..options.clone() };
+    let mut settings: Vec<Options> = schedulers.filter(|scheduler| conf_of(scheduler).is_some()).map(with).collect();
+    if settings.is_empty() {
+        settings.push(options.clone());
+    }
+    set_machines(matches, site, &mut settings)?;
+    refuse_machines(&settings)?;
+    let set = settings.swap_remove(0);
+    (options.machine, options.cleaning) = (set.machine, set.cleaning);
+    Ok(())
 }
 
-fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
-    if !mattering.is_empty() {
-        warning(format_args!(
-            "{file}: not simulated, though it may change which jobs start: {}",
-            ignored_in_words(mattering)
-        ));
+/// Refuses settings on different machines, where there can be only one.
+pub fn refuse_machines(settings: &[Options]) -> Result<(), UsageError> {
+    let machines = settings.iter().flat_map(|options| [&options.machine, &options.baseline_machine]).flatten();
+    let files: BTreeSet<&str> = machines.map(|machine| machine.file.as_str()).collect();
+    if files.len() < 2 {
+        return Ok(());
     }
-    if !others.is_empty() {
-        note(format_args!("{file}: not used: {}", ignored_in_words(others)));
-    }
+    let files = files.into_iter().collect::<Vec<_>>().join(" and ");
+    refuse(format!(
+        "{files} have different nodes, and here all settings run on one machine: `sim` compares them \
+         (--scheduler slurm:conf=ONE,slurm:conf=OTHER); --machine FILE is the machine of all"
+    ))
 }
 
 impl SiteConf {
+    /// Reads a file. Warns of what is not simulated though it changes which jobs start. Notes the scheduler and the machine that the
+    /// file means, and what else was not used.
+    fn open(file: &str, matches: &ArgMatches) -> Result<SiteConf, UsageError> {
+        let conf = SlurmConf::read(file).map_err(UsageError)?;
+        let has_nodes = conf.procs.is_some() && !has_machine(matches);
+        let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
+        let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) =
+            conf.unused.iter().partition(|unused| unused.matters);
+        let is_on_nodes = |file: &String| file != "none";
+        if machine.is_some() || matches.try_get_one("machine").is_ok_and(|file| file.is_some_and(is_on_nodes)) {
+            mattering.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+        }
+        if let Some(machine) = &machine {
+            let is_new = |ignored: &&Ignored| ignored.matters && !conf.unused.contains(ignored);
+            mattering.extend(machine.ignored.iter().filter(is_new));
+        }
+        let on = match (&machine, conf.procs) {
+            (Some(machine), Some(procs)) => {
+                let nodes = counted(machine.cluster.nodes.len() as u64, "node");
+                let down = down_in_words(&machine.cluster).map_or(String::new(), |down| format!("; {down} are down"));
+                format!(", on {nodes} with {}{down}", counted(procs.into(), "CPU"))
+            }
+            (None, Some(procs)) => format!(", on {}", counted(procs.into(), "processor")),
+            (_, None) => String::new(),
+        };
+        note(format_args!("{file} means {}{on}", conf.spec()));
+        report_ignored(file, &mattering, &others);
+        Ok(SiteConf { file: file.to_string(), conf, machine })
+    }
+
     /// The scheduler `slurm` with the keys of the file.
     pub fn scheduler(&self) -> Spec {
         catalog::parse(&self.complete_item(SLURM)).expect("the file was checked when it was read")
@@ -118,19 +202,9 @@ impl SiteConf {
     }
 
     /// Makes the nodes of the file the machine, unless it was given. `--machine none` is a pool of their processors.
-    pub fn set_machine(&self, options: &mut Options) {
+    fn set_machine(&self, options: &mut Options) {
         options.machine = options.machine.take().or(self.machine.clone());
         options.cleaning.procs = options.cleaning.procs.or(self.conf.procs).filter(|_| options.machine.is_none());
-    }
-
-    /// Whether the file has nodes.
-    pub fn has_nodes(&self) -> bool {
-        self.conf.procs.is_some()
-    }
-
-    /// As it was given.
-    pub fn file(&self) -> &str {
-        &self.file
     }
 
     /// A spec of the scheduler `slurm` with the keys of the file that the spec does not have. Other specs stay as they are.
@@ -175,6 +249,53 @@ impl SiteConf {
             true => format!("{SLURM}:conf={},{given}", quote(&self.file)),
             false => item.to_string(),
         }
+    }
+}
+
+/// The machines of `--machine`, as far as they can be read: what is wrong is said where the option is used.
+fn given_machines(matches: &ArgMatches) -> Vec<Arc<MachineFile>> {
+    let texts = matches.try_get_many::<String>("machine").ok().flatten().into_iter().flatten();
+    let files = texts.flat_map(|text| split_list(text).unwrap_or_default());
+    files.filter(|file| file != "none").filter_map(|file| MachineFile::read(&file).ok()).collect()
+}
+
+/// Warns of what a file says and is not simulated, and notes what else is not used.
+fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
+    if !mattering.is_empty() {
+        let words = ignored_in_words(mattering);
+        warning(format_args!("{file}: not simulated, though it may change which jobs start: {words}"));
+    }
+    if !others.is_empty() {
+        note(format_args!("{file}: not used: {}", ignored_in_words(others)));
+    }
+}
+
+/// Warns of what is not understood of the accounts of runs, and of qualities of service that are named without their limits.
+pub fn warn_of_associations<'a>(runs: impl Iterator<Item = &'a Options>) -> Result<(), UsageError> {
+    let mut warned: Vec<(&str, &str)> = Vec::new();
+    for run in runs {
+        for machine in [&run.machine, &run.baseline_machine].into_iter().flatten() {
+            let Some(file) = &run.associations else { continue };
+            let own = file.of(&machine.cluster).map_err(UsageError)?;
+            if !warned.contains(&(&file.files, &machine.cluster.name)) {
+                warned.push((&file.files, &machine.cluster.name));
+                warn_of_accounts(file, own);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn warn_of_accounts(file: &AssociationsFile, own: &ClusterAssociations) {
+    let mattering: Vec<&Ignored> = own.ignored.iter().filter(|ignored| ignored.matters).collect();
+    report_ignored(&file.files, &mattering, &[]);
+    let unknown: Vec<_> = own.associations.unknown_qos().into_iter().map(printable).collect();
+    if !unknown.is_empty() {
+        warning(format_args!(
+            "{}: the priority and the limits of the QOS {} are in none of the files: add what 'sacctmgr -P show qos' prints",
+            file.files,
+            unknown.join(", ")
+        ));
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
 //! Many runs are a plan: see [`crate::runs`].
 
+mod effects;
 mod episodes;
 mod option_table;
 mod options;
@@ -11,8 +12,9 @@ mod run;
 mod used_program;
 mod values;
 
+pub use effects::{acting_scheduler, is_idle, refuse_idle, refuse_idle_keys, refuse_overruled};
 pub use episodes::{EpisodeRun, Episodes};
-pub use option_table::{OPTIONS, OptionForm, Section, refuse_overruled, what_draws};
+pub use option_table::{OPTIONS, OptionForm, Section};
 pub use options::Options;
 pub use run::{Setting, simulate, split_pair};
 pub use used_program::{ProgramRole, UsedProgram};

@@ -6,7 +6,7 @@ use crate::metrics::Portion;
 use crate::model::EstimateModel;
 use crate::predict;
 use crate::schedule;
-use crate::spec::{Spec, SpecError};
+use crate::spec::Spec;
 use crate::time::{parse_duration, print_duration};
 use crate::trace::{FeedbackModel, LogFormat, Moment, RequestFile};
 
@@ -118,7 +118,7 @@ options! {
         "machine" "FILE" [machine: OrNone(By(MachineFile::read, |machine| machine.file.clone()))]
             "The nodes and partitions of the machine, from a slurm.conf or TOML (`sim machine FILE` shows it), or `none`: a pool of processors; see `sim help machines`"
         "associations" "FILE" [associations: OrNone(By(AssociationsFile::read, |file| file.files.clone()))]
-            "The accounts, users and QOS of the machine, with shares and limits for `slurm`: a script for sacctmgr, or what `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`"
+            "The accounts, users and QOS of the machine, with shares and limits for `slurm`: what `sacctmgr dump` writes or `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`"
         "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
     }
@@ -182,37 +182,6 @@ options! {
             "The same at the end"
         "bsld-threshold" "DURATION" [measure.bsld_threshold: By(at_least_a_second, |threshold| print_duration(*threshold))]
             "In the bounded slowdown, runtimes below this count as this"
-    }
-}
-
-/// Pairs of options in which the first would overrule the second, with the reason.
-const OVERRULING: [(&str, &str, &str); 4] = [
-    ("machine", "procs", "the machine has the CPUs of its nodes"),
-    ("replication", "shake", REPLICATION),
-    ("replication", "seed", REPLICATION),
-    ("estimates", "missing-estimate", "with --estimates every job has an estimate of the model"),
-];
-const REPLICATION: &str = "--replication I means --shake 30s --seed I";
-
-/// Checks that no option overrules another one. `is_given` returns whether an option was given with a value other than
-/// `none`.
-///
-/// # Errors
-/// If an option would have no effect.
-pub fn refuse_overruled(is_given: impl Fn(&str) -> bool) -> Result<(), SpecError> {
-    match OVERRULING.iter().find(|(first, second, _)| is_given(first) && is_given(second)) {
-        None => Ok(()),
-        Some((first, second, why)) => {
-            Err(SpecError(format!("--{second} has no effect together with --{first}: {why}; remove one of them")))
-        }
-    }
-}
-
-/// The option without which this seed has no effect, for messages.
-pub fn what_draws(seed: &str) -> &'static str {
-    match seed {
-        "estimates-seed" => "a random model in --estimates",
-        _ => "--shake",
     }
 }
 
@@ -338,15 +307,5 @@ mod tests {
             let listed = message.split_once(" is not one of ").map_or(String::new(), |(_, words)| words.to_string());
             assert_eq!(option.words().join(", "), listed, "{}", option.name);
         }
-    }
-
-    #[test]
-    fn options_that_overrule_each_other_are_refused() {
-        let refused = |given: &[&str]| refuse_overruled(|name| given.contains(&name)).err().map(|error| error.0);
-        assert_eq!(refused(&["shake", "seed", "estimates", "load"]), None);
-        assert!(
-            refused(&["seed", "replication"]).unwrap().starts_with("--seed has no effect together with --replication")
-        );
-        assert!(refused(&["replication", "shake"]).is_some() && refused(&["missing-estimate", "estimates"]).is_some());
     }
 }

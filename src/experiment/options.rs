@@ -29,6 +29,8 @@ pub struct Options {
     pub reading: LogReading,
     /// The machine of nodes on which the jobs run. None: a pool of processors.
     pub machine: Option<Arc<MachineFile>>,
+    /// The machine of the baseline, if its scheduler brings another one.
+    pub baseline_machine: Option<Arc<MachineFile>>,
     /// Who may use how much of it. None: what the machine's own file says.
     pub associations: Option<Arc<AssociationsFile>>,
     /// Other names for partitions of the log.
@@ -60,6 +62,7 @@ impl Default for Options {
             skip_bad_lines: false,
             reading: LogReading::default(),
             machine: None,
+            baseline_machine: None,
             associations: None,
             partition_map: PartitionMap::new(),
             cleaning: Cleaning::default(),
@@ -94,10 +97,11 @@ impl Options {
 
     /// Whether accounts, users or qualities of service have limits.
     pub fn has_limits(&self) -> bool {
-        let of_file = self.associations.as_ref().map(|file| &file.associations);
-        of_file
-            .or(self.machine.as_ref().map(|machine| &machine.cluster.associations))
-            .is_some_and(|all| all.has_limits())
+        match (&self.associations, &self.machine) {
+            (Some(file), Some(machine)) => file.of(&machine.cluster).is_ok_and(|own| own.associations.has_limits()),
+            (None, Some(machine)) => machine.cluster.associations.has_limits(),
+            (_, None) => false,
+        }
     }
 
     /// The label of a run with these options on this workload.
@@ -154,8 +158,15 @@ impl Options {
                 "feedback" => self.feedback.as_ref().map(|model| model.spec().in_full()),
                 // Its content, whatever its name is.
                 "requests" => self.reading.requests.as_ref().map(|file| format!("{:032x}", file.digest)),
-                "machine" => self.machine.as_ref().map(|machine| machine.content()),
-                "associations" => self.associations.as_ref().map(|file| format!("{:?}", file.associations)),
+                "machine" => {
+                    let machines = [&self.machine, &self.baseline_machine].into_iter().flatten();
+                    let contents: Vec<String> = machines.map(|machine| machine.content()).collect();
+                    Some(contents.join("; baseline ")).filter(|contents| !contents.is_empty())
+                }
+                "associations" => {
+                    let of = |machine: &Arc<MachineFile>| self.associations.as_ref()?.of(&machine.cluster).ok();
+                    self.machine.as_ref().and_then(of).map(|of| format!("{:?}", of.associations))
+                }
                 // The same for the options that are younger than the first sweeps.
                 _ if matches!(option.section, Section::Reading | Section::Machine) => {
                     Some(option.get(self)).filter(|value| *value != option.get(&default))

@@ -1,15 +1,29 @@
 //! Makes the workload of a log, as the options say.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::options::Options;
 use super::run::Setting;
+use crate::job::Job;
+use crate::machine::{MachineFile, Unplaceable};
 use crate::model::replace_estimates;
 use crate::schedule;
+use crate::time::Time;
 use crate::trace::{
     Cleaning, Log, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out, put_on_cluster,
     shape,
 };
+
+/// Jobs that are left out, because they cannot run on all machines that are compared.
+type LeftOut = BTreeSet<JobKey>;
+
+/// The number of a job and its submission: numbers may repeat.
+type JobKey = (i64, Time);
+
+fn job_key(job: &Job) -> JobKey {
+    (job.number, job.submission.submit)
+}
 
 impl Options {
     /// The options by which the log is cleaned for all of several settings, which differ in their scheduler and predictor. Also
@@ -51,8 +65,33 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::clean`], or if the model cannot make estimates for these jobs.
     pub fn clean(&self, log: &Log) -> Result<Workload, TraceError> {
+        self.clean_without(log, &LeftOut::new())
+    }
+
+    /// As [`Options::clean`], on each of several machines, with the jobs that can run on all of them: settings on different machines
+    /// are compared by the same jobs.
+    ///
+    /// # Errors
+    /// As [`Options::clean`].
+    pub fn clean_on_all(&self, machines: &[Option<Arc<MachineFile>>], log: &Log) -> Result<Vec<Workload>, TraceError> {
+        let on = |machine: &Option<Arc<MachineFile>>| Options { machine: machine.clone(), ..self.clone() };
+        let alone = machines.iter().map(|machine| on(machine).clean(log));
+        let alone: Vec<Workload> = alone.collect::<Result<_, _>>()?;
+        let jobs: Vec<LeftOut> = alone.iter().map(|workload| workload.jobs.iter().map(job_key).collect()).collect();
+        let is_everywhere = |job: &JobKey| jobs.iter().all(|others| others.contains(job));
+        if jobs.iter().flatten().all(is_everywhere) {
+            return Ok(alone);
+        }
+        let common = machines.iter().zip(&jobs).map(|(machine, own)| {
+            let left_out = own.iter().filter(|job| !is_everywhere(job)).copied().collect();
+            on(machine).clean_without(log, &left_out)
+        });
+        common.collect()
+    }
+
+    fn clean_without(&self, log: &Log, left_out: &LeftOut) -> Result<Workload, TraceError> {
         let Some(model) = &self.estimates else {
-            return self.complete(clean_at(log, &self.rules(), self.site())?, log);
+            return self.complete(clean_at(log, &self.rules(), self.site())?, log, left_out);
         };
         let (missing_estimate, overrun) = (MissingEstimate::Largest, Overrun::Extend);
         let mut workload = clean(log, &Cleaning { missing_estimate, overrun, ..self.rules() })?;
@@ -61,7 +100,7 @@ impl Options {
         if self.cleaning.overrun == Overrun::Kill {
             workload.jobs.iter_mut().for_each(|job| job.runtime = job.runtime.min(job.submission.estimate));
         }
-        self.complete(workload, log)
+        self.complete(workload, log, left_out)
     }
 
     /// The machine with its names for partitions. None: a pool of processors.
@@ -71,7 +110,15 @@ impl Options {
     }
 
     /// Puts the jobs on the machine, and finds out which of them follow others.
-    fn complete(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {
+    fn complete(&self, mut workload: Workload, log: &Log, left_out: &LeftOut) -> Result<Workload, TraceError> {
+        let Workload { jobs, cleaning, .. } = &mut workload;
+        jobs.retain(|job| {
+            let stays = !left_out.contains(&job_key(job));
+            if !stays {
+                cleaning.unplaceable.add(job.number, &Unplaceable::OnlyHere);
+            }
+            stays
+        });
         let workload = self.put_on_machine(workload, log)?;
         self.feedback.iter().try_fold(workload, |workload, model| model.link(workload, &log.preceding))
     }
@@ -80,7 +127,8 @@ impl Options {
         let Some(machine) = &self.machine else { return Ok(workload) };
         let mut cluster = Arc::clone(&machine.cluster);
         if let Some(file) = &self.associations {
-            Arc::make_mut(&mut cluster).associations = file.associations.clone();
+            let own = file.of(&cluster).map_err(|why| TraceError::unusable(&machine.file, why))?;
+            Arc::make_mut(&mut cluster).associations = own.associations.clone();
         }
         let workload = put_on_cluster(workload, &cluster, &self.partition_map, &log.names, self.reading.unit)?;
         let unplaceable = &workload.cleaning.unplaceable;
@@ -102,7 +150,7 @@ impl Options {
     pub fn clean_out(&self, log: &mut Log) -> Result<Workload, TraceError> {
         if self.estimates.is_none() {
             let workload = clean_out(log, &self.rules(), self.site())?;
-            return self.complete(workload, log);
+            return self.complete(workload, log, &LeftOut::new());
         }
         let workload = self.clean(log);
         log.records = Vec::new();

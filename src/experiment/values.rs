@@ -1,5 +1,6 @@
 //! Reads and prints values of options: numbers within bounds, and words of a list.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -160,13 +161,23 @@ pub fn at_least_a_second(text: &str) -> Result<Seconds, String> {
     }
 }
 
+/// Refuses a partition that is named twice.
+fn refuse_repeated<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    match names.into_iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => Err(format!("the partition '{name}' is there twice")),
+        None => Ok(()),
+    }
+}
+
 /// Reads `NAME=DURATION,NAME=DURATION`.
 pub fn partition_limits(text: &str) -> Result<Vec<(String, Seconds)>, String> {
     let limit = |item: &str| match item.rsplit_once('=') {
         Some((name, limit)) if !name.is_empty() => Ok((name.to_string(), parse_duration(limit)?)),
         _ => Err(format!("'{item}' is not NAME=DURATION")),
     };
-    text.split(',').map(limit).collect()
+    let limits: Vec<(String, Seconds)> = text.split(',').map(limit).collect::<Result<_, _>>()?;
+    refuse_repeated(limits.iter().map(|(name, _)| name)).map(|()| limits)
 }
 
 pub fn print_partition_limits(limits: &[(String, Seconds)]) -> String {
@@ -179,7 +190,8 @@ pub fn partition_map(text: &str) -> Result<PartitionMap, String> {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_string(), new.to_string())),
         _ => Err(format!("'{item}' is not OLD=NEW")),
     };
-    text.split(',').map(pair).collect()
+    let pairs: Vec<(String, String)> = text.split(',').map(pair).collect::<Result<_, _>>()?;
+    refuse_repeated(pairs.iter().map(|(old, _)| old)).map(|()| pairs.into_iter().collect())
 }
 
 pub fn print_partition_map(map: &PartitionMap) -> String {

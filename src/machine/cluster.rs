@@ -144,6 +144,8 @@ pub struct Switch {
 /// A machine of nodes. They are in the natural order of their names: n1, n2, n10.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cluster {
+    /// Slurm's ClusterName. Empty: not said.
+    pub name: String,
     /// In natural order of their names.
     pub nodes: Vec<Node>,
     /// In the order of the file. At least one: a file without partitions has one of all nodes.

@@ -28,7 +28,7 @@ pub use constraint::{BadConstraint, Constraint};
 pub use hostlist::{HostList, joined_names};
 pub use nodes::Nodes;
 pub use placement::Placement;
-pub use read::{AssociationsFile, MachineFile, parse_cluster, read_cluster};
+pub use read::{AssociationsFile, ClusterAssociations, MachineFile, parse_cluster, read_cluster};
 pub use resources::{NodeGrant, NodeShare, Resources, cpus_of, give, take};
 pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 pub use shapes::{Shapes, Unplaceable};

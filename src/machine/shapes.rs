@@ -27,6 +27,8 @@ pub enum Unplaceable {
     Constraint(BadConstraint),
     /// It does not fit the idle nodes.
     TooLarge,
+    /// It can run here, but not on another machine that is compared with this one.
+    OnlyHere,
 }
 
 impl fmt::Display for Unplaceable {
@@ -40,6 +42,7 @@ impl fmt::Display for Unplaceable {
             Unplaceable::NodeLimits => f.write_str("its partition does not allow its number of nodes"),
             Unplaceable::Constraint(why) => why.fmt(f),
             Unplaceable::TooLarge => f.write_str("it does not fit the idle nodes of its partition"),
+            Unplaceable::OnlyHere => f.write_str("it cannot run on another machine of the comparison"),
         }
     }
 }

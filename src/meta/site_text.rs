@@ -96,6 +96,11 @@ impl SiteText {
         refuse_overruled(is_given).map_err(|error| error.to_string())
     }
 
+    /// Whether the site sets this option.
+    pub fn says(&self, name: &str) -> bool {
+        self.keys.iter().any(|(key, _)| *key == name)
+    }
+
     /// The options of this site: `everywhere`, except for those that the site sets for itself.
     pub fn options(&self, everywhere: &Options) -> Options {
         let mut options = everywhere.clone();

@@ -54,6 +54,11 @@ pub fn extend(predictors: &'static [Entry]) -> Result<(), SpecError> {
     PREDICTORS.extend(predictors)
 }
 
+/// Whether its predictions are the runtimes themselves, which no job outlives.
+pub fn is_perfect(spec: &Spec) -> bool {
+    spec.name() == "perfect"
+}
+
 /// The names and keys of all predictors, in the order in which they are listed to users.
 pub fn forms() -> Vec<&'static Form> {
     PREDICTORS.forms()

@@ -14,7 +14,7 @@ use crate::metrics::columns::{
     WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, SettingRuns, Shown, Verdict};
-use crate::text::{counted, counted_as, printable};
+use crate::text::{counted, counted_as, joined_with_and, printable};
 
 /// How comparisons of runs are to be read in which users react.
 pub const FEEDBACK_NOTE: &str = "Users react (--feedback): linked jobs arrive after the simulated ends of earlier jobs, so that jobs arrive at other times \
@@ -127,8 +127,9 @@ impl ComparisonTable<'_> {
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
 pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRuns], options: &str) -> io::Result<()> {
+    let title = caption(&settings.iter().collect::<Vec<_>>(), options);
     let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
-    write_wrapped(out, "", &caption(settings[0], options), width)?;
+    write_wrapped(out, "", &title, width)?;
     writeln!(out)?;
     let repeated = 1 + settings[0].baseline().iter().len();
     let mut table = if settings.len() == 1 { Table::default() } else { Table::default().repeating(repeated) };
@@ -146,9 +147,15 @@ pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRu
 }
 
 /// What was run, on which log.
-pub(super) fn caption(first: &SettingRuns, options: &str) -> String {
-    let label = first.label();
-    let (procs, jobs) = (counted(label.procs.into(), "processor"), counted(first.rows[0].summary.jobs as u64, "job"));
+pub(super) fn caption(settings: &[&SettingRuns], options: &str) -> String {
+    let (first, label) = (settings[0], settings[0].label());
+    let jobs = counted(first.rows[0].summary.jobs as u64, "job");
+    let each: Vec<u32> = settings.iter().map(|setting| setting.label().procs).collect();
+    let procs = match each.iter().all(|procs| *procs == label.procs) {
+        true => counted(label.procs.into(), "processor"),
+        // Each setting has a machine of its own.
+        false => joined_with_and(&each.iter().map(u32::to_string).collect::<Vec<_>>()) + " processors",
+    };
     let mut text = format!("{}: {procs}, {jobs}", printable(&label.trace));
     if label.dropped > 0 {
         text.push_str(&format!(" ({} dropped)", counted(label.dropped, "record")));

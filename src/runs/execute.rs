@@ -138,11 +138,16 @@ impl<'a> Executor<'a> {
         let mut baselines: BTreeMap<u128, SharedBaseline> = BTreeMap::new();
         for &at in pending {
             let run = self.plan.run(at);
-            if let Some(key) = baseline_key(&run, &self.jobs.name(&run), (self.details)(at)) {
+            if let Some(key) = self.baseline_key(&run, (self.details)(at)) {
                 baselines.entry(key).or_default().left += 1;
             }
         }
         Mutex::new(baselines)
+    }
+
+    /// The hash of a baseline's name: a sweep may have a million of them.
+    fn baseline_key(&self, run: &PlannedRun, details: Details) -> Option<u128> {
+        baseline_name(run, &self.jobs, details).map(|name| XxHash3_128::oneshot(name.as_bytes()))
     }
 
     /// The runs to compute, and the report of the others.
@@ -176,7 +181,7 @@ pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> D
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
     for at in 0..plan.count() {
         let (run, details) = (plan.run(at), details(at));
-        baselines.extend(baseline_name(&run, &jobs.name(&run), details));
+        baselines.extend(baseline_name(&run, jobs, details));
         own += usize::from(!is_baseline(&run, details));
     }
     own + baselines.len()
@@ -184,14 +189,10 @@ pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> D
 
 /// The name of the simulation of a run's baseline: it is the same for all runs that differ only in their scheduler and
 /// predictor.
-fn baseline_name(run: &PlannedRun, jobs: &str, details: Details) -> Option<String> {
+fn baseline_name(run: &PlannedRun, jobs: &Jobs, details: Details) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
+    let jobs = jobs.name(&run.on_machine_of_baseline());
     Some(format!("{jobs}\n{}\n{:?} {:?}", baseline.in_full(), run.options.measure, details.of_baseline()))
-}
-
-/// The hash of its name: a sweep may have a million of them.
-fn baseline_key(run: &PlannedRun, jobs: &str, details: Details) -> Option<u128> {
-    baseline_name(run, jobs, details).map(|name| XxHash3_128::oneshot(name.as_bytes()))
 }
 
 /// A baseline that several runs share. It is freed when no further run needs it: it has the totals of all users.
@@ -207,7 +208,8 @@ struct SharedBaseline {
 /// Whether the simulation of the baseline is also that of the run.
 fn is_baseline(run: &PlannedRun, details: Details) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
-    details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
+    let is_same_machine = run.options.baseline_machine.is_none();
+    is_same_machine && details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
@@ -283,7 +285,7 @@ impl Workers<'_> {
             let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
             if task.is_multiple_of(2) {
                 // A failure is reported by the runs that need the baseline.
-                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, &jobs, details, &mut last)));
+                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, details, &mut last)));
                 continue;
             }
             let compute = || self.compute(at, &run, &jobs, details, &mut last, yields);
@@ -291,7 +293,7 @@ impl Workers<'_> {
             let computed = catch_unwind(AssertUnwindSafe(compute))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
             self.workloads.release(&run);
-            self.release_baseline(&run, &jobs, details);
+            self.release_baseline(&run, details);
             if computed.is_err() && self.executor.ends_at_failure {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -303,26 +305,20 @@ impl Workers<'_> {
     }
 
     /// Simulates the baseline of a run, unless a thread has begun to.
-    fn begin_baseline(
-        &self,
-        run: &PlannedRun,
-        jobs: &str,
-        details: Details,
-        last: &mut LastWorkload,
-    ) -> Result<(), String> {
-        let Some(key) = baseline_key(run, jobs, details) else { return Ok(()) };
+    fn begin_baseline(&self, run: &PlannedRun, details: Details, last: &mut LastWorkload) -> Result<(), String> {
+        let Some(key) = self.executor.baseline_key(run, details) else { return Ok(()) };
         // The runs that need it may have ended before this thread comes to it.
         let begin = |baseline: &mut SharedBaseline| !std::mem::replace(&mut baseline.is_begun, true);
         if !lock(&self.baselines).get_mut(&key).is_some_and(begin) {
             return Ok(());
         }
-        let workload = self.workloads.get(run, jobs, last)?;
+        let workload = self.workload_of_baseline(run, last)?;
         self.baseline(key, run, &workload, details).map(|_| ())
     }
 
     /// After each run.
-    fn release_baseline(&self, run: &PlannedRun, jobs: &str, details: Details) {
-        let Some(key) = baseline_key(run, jobs, details) else { return };
+    fn release_baseline(&self, run: &PlannedRun, details: Details) {
+        let Some(key) = self.executor.baseline_key(run, details) else { return };
         let mut baselines = lock(&self.baselines);
         if let Some(baseline) = baselines.get_mut(&key) {
             baseline.left -= 1;
@@ -330,6 +326,12 @@ impl Workers<'_> {
                 baselines.remove(&key);
             }
         }
+    }
+
+    /// The jobs on the machine of the baseline.
+    fn workload_of_baseline(&self, run: &PlannedRun, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
+        let on_machine = run.on_machine_of_baseline();
+        self.workloads.get(&on_machine, &self.executor.jobs.name(&on_machine), last)
     }
 
     fn baseline(
@@ -363,8 +365,10 @@ impl Workers<'_> {
                 Some(self.simulate(run, &setting, &workload, details)?)
             }
         };
-        let baseline = baseline_key(run, jobs, details).map(|key| self.baseline(key, run, &workload, details));
-        let baseline = baseline.transpose()?;
+        let baseline = match self.executor.baseline_key(run, details) {
+            None => None,
+            Some(key) => Some(self.baseline(key, run, &*self.workload_of_baseline(run, last)?, details)?),
+        };
         let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
         Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
     }

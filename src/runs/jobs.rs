@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use super::keys::RunKeys;
 use super::plan::{PlannedRun, RunPlan};
+use crate::machine::MachineFile;
 use crate::trace::{Log, ReadOptions, Workload, read};
 
 /// Where the jobs of the runs of a plan come from.
@@ -20,12 +21,28 @@ pub enum Jobs {
 /// The jobs of a log that was read and cleaned for all runs of a plan.
 #[derive(Debug)]
 pub struct GivenJobs {
+    /// On each machine of the runs, that of the first run first.
+    pub on_machines: Vec<JobsOnMachine>,
+    /// The hash of the log's content. None: it is not needed, because no rows are kept.
+    pub digest: Option<u128>,
+}
+
+/// The jobs of a log on one machine.
+#[derive(Clone, Debug)]
+pub struct JobsOnMachine {
+    /// None: a pool of processors.
+    pub machine: Option<Arc<MachineFile>>,
     /// Shaped by the options of the first run, for all runs of this shape.
     pub workload: Arc<Workload>,
     /// The cleaned jobs before shaping, for runs of other shapes. None if there are no such runs.
     pub cleaned: Option<Workload>,
-    /// The hash of the log's content. None: it is not needed, because no rows are kept.
-    pub digest: Option<u128>,
+}
+
+impl GivenJobs {
+    fn of(&self, run: &PlannedRun) -> &JobsOnMachine {
+        let found = self.on_machines.iter().find(|one| one.machine == run.options.machine);
+        found.expect("the jobs of all machines are given")
+    }
 }
 
 impl Jobs {
@@ -33,7 +50,10 @@ impl Jobs {
     pub(super) fn name(&self, run: &PlannedRun) -> String {
         match self {
             Jobs::OfLogs => format!("{:?}\n{}", run.trace, run.options.workload_key()),
-            Jobs::Given(_) => format!("{:?}", run.options.shaping),
+            Jobs::Given(_) => {
+                let machine = run.options.machine.as_ref().map_or("", |machine| &machine.file);
+                format!("{:?} {machine}", run.options.shaping)
+            }
         }
     }
 
@@ -41,7 +61,7 @@ impl Jobs {
     pub(super) fn label(&self, run: &PlannedRun) -> String {
         match self {
             Jobs::OfLogs => run.source().label(),
-            Jobs::Given(given) => given.workload.label.clone(),
+            Jobs::Given(given) => given.on_machines[0].workload.label.clone(),
         }
     }
 }
@@ -55,7 +75,7 @@ pub(super) type LastWorkload = Option<(String, Arc<Once<Workload>>)>;
 /// The workloads of the runs that are computed now.
 pub(super) struct Workloads<'a> {
     jobs: &'a Jobs,
-    /// The shape of the given workload.
+    /// The shape of the given workloads.
     given: String,
     /// The keys of the runs, if rows are kept: a log must still have the content that is in them.
     keys: Option<&'a RunKeys>,
@@ -79,7 +99,7 @@ impl<'a> Workloads<'a> {
         let mut logs: BTreeMap<LogKey, CachedLog> = BTreeMap::new();
         let mut given = String::new();
         match jobs {
-            Jobs::Given(_) => given = jobs.name(&plan.run(0)),
+            Jobs::Given(_) => given = format!("{:?}", plan.run(0).options.shaping),
             Jobs::OfLogs => {
                 for &at in pending {
                     let slot = || CachedLog { left: AtomicUsize::new(0), log: Mutex::new(None) };
@@ -93,9 +113,9 @@ impl<'a> Workloads<'a> {
     /// The workload with this name, which is that of the run's jobs.
     pub fn get(&self, run: &PlannedRun, name: &str, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
         if let Jobs::Given(given) = self.jobs
-            && name == self.given
+            && format!("{:?}", run.options.shaping) == self.given
         {
-            return Ok(given.workload.clone());
+            return Ok(given.of(run).workload.clone());
         }
         if last.as_ref().is_none_or(|(other, _)| other != name) {
             // Frees the old workload before the new one is made.
@@ -120,7 +140,7 @@ impl<'a> Workloads<'a> {
 
     fn make(&self, run: &PlannedRun) -> Result<Workload, String> {
         let cleaned = match self.jobs {
-            Jobs::Given(given) => given.cleaned.clone().expect("runs of another shape have cleaned jobs"),
+            Jobs::Given(given) => given.of(run).cleaned.clone().expect("runs of another shape have cleaned jobs"),
             Jobs::OfLogs => {
                 let log = self.log(run)?;
                 if self.keys.is_some_and(|keys| log.digest != keys.digest(&run.trace)) {

@@ -15,7 +15,7 @@ mod store;
 
 pub use execute::{Executor, FailedRun, NeverBySetting, RunReport, RunStep, simulations};
 pub use finished::{Details, FinishedRun, Simulated};
-pub use jobs::{GivenJobs, Jobs};
+pub use jobs::{GivenJobs, Jobs, JobsOnMachine};
 pub use kept_row::{KeptRow, row_format};
 pub use keys::{RESULTS_REVISION, RunKeys};
 pub use plan::{PlannedRun, RunPlan, Shard, quoted};

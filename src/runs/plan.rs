@@ -1,6 +1,6 @@
 //! A plan: a list of runs, each with its log and its options.
 
-use crate::experiment::Options;
+use crate::experiment::{Options, acting_scheduler, is_idle};
 use crate::trace::{Source, demo};
 
 /// One run of a plan.
@@ -36,6 +36,13 @@ impl PlannedRun {
         self.trace.as_deref().map_or_else(demo, Source::from_argument)
     }
 
+    /// The same run on the machine of its baseline.
+    pub(super) fn on_machine_of_baseline(&self) -> PlannedRun {
+        let mut run = self.clone();
+        run.options.machine = run.options.baseline_machine.take().or(run.options.machine);
+        run
+    }
+
     /// The command line that repeats this run alone.
     pub fn command(&self) -> String {
         let mut command = "sim".to_string();
@@ -49,7 +56,9 @@ impl PlannedRun {
             None if self.options.baseline.is_none() => ["--baseline", "none"].into_iter().for_each(&mut add),
             None => {}
         }
-        for (option, value) in self.options.given() {
+        // What changes nothing in this run would be refused. A cell of a grid may have it.
+        let acting = Options { scheduler: acting_scheduler(&self.options), ..self.options.clone() };
+        for (option, value) in acting.given().filter(|(option, _)| !is_idle(&acting, option.name)) {
             match option.is_switch() {
                 true => add(&format!("--{}={value}", option.name)),
                 false => [&format!("--{}", option.name), &value].into_iter().for_each(|text| add(text)),
@@ -123,6 +132,19 @@ mod tests {
         assert_eq!(command(None, "easy/ruh"), "sim --baseline easy/ruh --format csv");
         assert_eq!(command(Some("a.swf"), "none"), "sim --trace a.swf --format csv");
         assert_eq!(command(Some("a b"), "easy/ruh"), "sim --trace 'a b' --baseline easy/ruh --format csv");
+    }
+
+    /// A cell of a grid may have what acts in other cells only; its command would be refused with it.
+    #[test]
+    fn the_command_of_a_run_has_only_what_acts() {
+        let mut options = Options::default();
+        for (name, value) in
+            [("scheduler", "slurm:age_weight=5,bf_interval=1m"), ("inflate", "2"), ("estimates-seed", "3")]
+        {
+            OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+        }
+        let command = PlannedRun { trace: Some("a.swf".to_string()), options }.command();
+        assert_eq!(command, "sim --trace a.swf --scheduler slurm:bf_interval=1m --format csv");
     }
 
     #[test]

@@ -153,9 +153,24 @@ fn takes_placement(spec: &Spec) -> bool {
     forms.iter().any(|form| form.name == spec.name())
 }
 
-/// Whether the scheduler has a placement that is not the default. Only on nodes it has an effect.
-pub fn has_placement(spec: &Spec) -> bool {
-    takes_placement(spec) && rules::placement(spec) != Placement::default()
+/// Why the written key of a scheduler has no effect, in words that follow "has no effect". None if it has one, or is the default.
+pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> {
+    if is_slurm(spec) {
+        return slurm::idle_key(spec, key, on_nodes);
+    }
+    let is_placement = key == "placement" && takes_placement(spec) && rules::placement(spec) != Placement::default();
+    (is_placement && !on_nodes).then_some("on a pool of processors, which has no nodes (--machine)")
+}
+
+/// Whether the scheduler is Slurm's.
+pub fn is_slurm(spec: &Spec) -> bool {
+    spec.name() == slurm::FORM.name
+}
+
+/// Whether predictions can change which jobs start.
+pub fn plans_with_predictions(spec: &Spec) -> bool {
+    let in_order_of_arrival = spec.name() == rules::FCFS.name && rules::order(spec, "queue") == Order::Arrival;
+    !is_replay(spec) && !is_slurm_by_estimates(spec) && !in_order_of_arrival
 }
 
 /// Whether this is the replay of the log's own schedule, which needs the waits in the log.

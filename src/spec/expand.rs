@@ -10,6 +10,9 @@ const NUMERIC: [&str; 8] = ["procs", "estimates-seed", "first", "repeat", "load"
 /// The option with names of files as values: they are only expanded in braces.
 const FILES: &str = "trace";
 
+/// The options whose value is itself a list with commas: they are not expanded. Given several times, they have several values.
+const WHOLE: [&str; 2] = ["associations", "columns"];
+
 /// The largest number of bytes in all values that one text may expand to.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -25,7 +28,7 @@ const DEEPEST: usize = 32;
 /// whole value or that of a key, is not expanded.
 ///
 /// `option` is the name of the option without dashes. It decides where a range may be: not in the name of a file
-/// (`trace`), except in braces.
+/// (`trace`), except in braces. The files of `associations` are joined: they are one value, as in the main command.
 ///
 /// # Errors
 ///
@@ -38,6 +41,9 @@ const DEEPEST: usize = 32;
 /// assert_eq!(expand("predictor", "ruh:window={1..2|5}").unwrap(), ["ruh:window=1", "ruh:window=2", "ruh:window=5"]);
 /// ```
 pub fn expand(option: &str, text: &str) -> Result<Vec<String>, String> {
+    if WHOLE.contains(&option) {
+        return Ok(vec![unquote(text).unwrap_or_else(|| text.to_string())]);
+    }
     let (mut values, mut bytes) = (Vec::new(), 0);
     for item in split_list(text).map_err(|error| error.to_string())? {
         if item.is_empty() {

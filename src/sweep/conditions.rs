@@ -173,7 +173,7 @@ pub fn setting_columns(grid: &Grid) -> Vec<String> {
         ResultColumn::Run(_) => false,
     };
     let always = crate::metrics::columns::SETTING.map(|column| column.name.to_string());
-    let swept = grid.swept_columns().filter(|column| !is_seed(column)).map(|column| column.name().to_string());
+    let swept = grid.shown_columns().filter(|column| !is_seed(column)).map(|column| column.name().to_string());
     always.into_iter().chain(swept).collect()
 }
 

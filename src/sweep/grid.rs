@@ -1,8 +1,10 @@
 //! A grid: lists of option values, and their product.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::experiment::{OptionForm, Options, ProgramRole, refuse_overruled, what_draws};
+use crate::experiment::{OptionForm, Options, ProgramRole, refuse_idle, refuse_idle_keys, refuse_overruled};
+use crate::machine::AssociationsFile;
 use crate::metrics::columns::RunKind;
 use crate::runs::{PlannedRun, RunPlan};
 use crate::schedule::catalog;
@@ -65,28 +67,19 @@ impl Grid {
         }
         let grid = Grid { axes, cells, averaged };
         refuse_overruled(|name| grid.axis(name).is_some_and(|axis| axis.values.iter().any(|value| value != "none")))?;
-        if let Some(Axis { name, values, .. }) = grid.idle_seeds().find(|seed| seed.values.len() > 1) {
-            let (count, draws) = (values.len(), what_draws(name));
-            return Err(SpecError(format!(
-                "{name}: a list of {count} gives equal rows: it has no effect without {draws}"
-            )));
-        }
         Ok(grid)
     }
 
-    /// The lists of seeds that no cell uses.
-    pub fn idle_seeds(&self) -> impl Iterator<Item = &Axis> {
-        let draws = |seed: &str, axis: &Axis| {
-            axis.values.iter().any(|value| {
-                let options = OptionForm::find(&axis.name).and_then(|option| option.alone(value).ok());
-                options.is_some_and(|options| !options.is_idle_seed(seed))
-            })
-        };
-        let is_idle = move |seed: &&Axis| {
-            matches!(seed.name.as_str(), "seed" | "estimates-seed")
-                && !self.axes.iter().any(|axis| draws(&seed.name, axis))
-        };
-        self.axes.iter().filter(is_idle)
+    /// Checks that each list, and each key of schedulers, has an effect in at least one cell.
+    ///
+    /// # Errors
+    /// If one has none.
+    pub fn refuse_idle(&self) -> Result<(), SpecError> {
+        refuse_idle((0..self.cells).map(|cell| self.run(cell).options), |name| self.axis(name).is_some())?;
+        let of_axis = |axis: &Axis| axis.values.iter().map(|value| value != "none").collect();
+        let on_nodes: Vec<bool> = self.axis("machine").map_or(vec![false], of_axis);
+        let schedulers = self.schedulers();
+        refuse_idle_keys(schedulers.iter().flat_map(|spec| on_nodes.iter().map(move |on_nodes| (spec, *on_nodes))))
     }
 
     fn axis(&self, name: &str) -> Option<&Axis> {
@@ -205,6 +198,18 @@ impl Grid {
     /// Whether runs are on a machine of nodes.
     pub fn has_nodes(&self) -> bool {
         self.values_alone().any(|options| options.machine.is_some())
+    }
+
+    /// A run for each machine with each of its accounts.
+    pub fn accounts(&self) -> Vec<Options> {
+        let machines = || self.values_alone().filter_map(|alone| alone.machine);
+        let on_all = |associations: Arc<AssociationsFile>| {
+            machines().map(move |machine| {
+                let associations = Some(associations.clone());
+                Options { machine: Some(machine), associations, ..Options::default() }
+            })
+        };
+        self.values_alone().filter_map(|alone| alone.associations).flat_map(on_all).collect()
     }
 
     /// What decides which columns its results have.

@@ -36,7 +36,7 @@ struct SweptNumber<'a> {
 
 /// All such columns.
 fn swept_numbers(grid: &Grid) -> Vec<SweptNumber<'_>> {
-    let columns = grid.swept_columns().filter_map(|column| match column {
+    let columns = grid.shown_columns().filter_map(|column| match column {
         ResultColumn::Swept { axis, name, values } => Some(SweptNumber { axis, option: name, values }),
         ResultColumn::Run(_) => None,
     });

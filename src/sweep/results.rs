@@ -11,6 +11,7 @@ use crate::runs::{FailedRun, KeptRow, RunKey, RunKeys, RunPlan, Store, row_forma
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 
+use super::axis::Axis;
 use super::folder::Sweep;
 use super::grid::Grid;
 
@@ -202,6 +203,18 @@ impl Grid {
             let keys = keys.map(move |key| ResultColumn::Swept { axis, name: &key.column, values: &key.values });
             (!Column::exists(&list.name)).then_some(option).into_iter().chain(keys)
         })
+    }
+
+    /// The columns of a table that tell its rows apart, beside the log, the scheduler and the predictor: those of
+    /// [`Grid::swept_columns`], and swept options that have a column of a run, such as `procs`.
+    pub fn shown_columns(&self) -> impl Iterator<Item = ResultColumn<'_>> {
+        let is_shown = |list: &&Axis| {
+            let is_setting = ["trace", "scheduler", "predictor", "baseline"].contains(&list.name.as_str());
+            Column::exists(&list.name) && !is_setting && list.values.len() > 1
+        };
+        let lists = self.axes().iter().enumerate().filter(move |(_, list)| is_shown(list));
+        let lists = lists.map(|(axis, list)| ResultColumn::Swept { axis, name: &list.name, values: &list.values });
+        lists.chain(self.swept_columns())
     }
 
     /// The columns of its results. The column `options` is the last, as in the results of a run.

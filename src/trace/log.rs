@@ -49,6 +49,17 @@ pub struct Log {
     pub text: Option<LogText>,
 }
 
+impl Log {
+    /// Whether a job is in the partition of this name; without names, of this number.
+    pub fn has_partition(&self, name: &str) -> bool {
+        let is_asked =
+            || self.requests.requests.all().iter().any(|request| request.partitions.iter().any(|one| one == name));
+        let number = name.parse::<i64>().ok();
+        let is_number = |record: &Record| Some(self.wide.number(record.partition)) == number;
+        is_asked() || (number.is_some() && self.records.iter().any(is_number))
+    }
+}
+
 /// Why a log or a workload cannot be used.
 pub const TOO_MANY: &str = "more jobs, or a longer time, than can be simulated";
 

@@ -177,6 +177,8 @@ pub struct Unplaced {
     pub constraint_form: u64,
     /// They do not fit the idle nodes of their partitions.
     pub too_large: u64,
+    /// They can run, but not on another machine that is compared with this one.
+    pub only_here: u64,
     /// The number of the first of them in the log.
     pub first: i64,
 }
@@ -185,10 +187,11 @@ impl Unplaced {
     /// All of them.
     pub fn count(&self) -> u64 {
         let by_partition = self.without_partition + self.partition_down + self.node_limits;
-        by_partition + self.constraint_counts + self.constraint_form + self.too_large
+        by_partition + self.constraint_counts + self.constraint_form + self.too_large + self.only_here
     }
 
-    pub(super) fn add(&mut self, job: i64, why: &Unplaceable) {
+    /// Counts a job.
+    pub fn add(&mut self, job: i64, why: &Unplaceable) {
         if self.count() == 0 {
             self.first = job;
         }
@@ -199,6 +202,7 @@ impl Unplaced {
             Unplaceable::Constraint(BadConstraint::Counts) => &mut self.constraint_counts,
             Unplaceable::Constraint(BadConstraint::Form) => &mut self.constraint_form,
             Unplaceable::TooLarge => &mut self.too_large,
+            Unplaceable::OnlyHere => &mut self.only_here,
         } += 1;
     }
 
@@ -211,6 +215,7 @@ impl Unplaced {
             (self.constraint_counts, Unplaceable::Constraint(BadConstraint::Counts)),
             (self.constraint_form, Unplaceable::Constraint(BadConstraint::Form)),
             (self.too_large, Unplaceable::TooLarge),
+            (self.only_here, Unplaceable::OnlyHere),
         ];
         let some = causes.iter().filter(|(count, _)| *count > 0);
         some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")

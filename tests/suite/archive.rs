@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::support::{assert_golden, real_log, real_logs, sim_ok};
+use crate::support::{assert_golden, dump_of_site, real_log, real_logs, sim_ok};
 
 /// The four logs of Talby et al. with their machines. CTC's header says 338, its batch partition; the paper's 56%
 /// utilization implies all 512.
@@ -204,7 +204,7 @@ fn a_week_of_the_medium_cluster() {
     let Some(logs) = real_logs("UB's medium cluster under slurm") else { return };
     let folder = logs.join("nodes/ub-medium");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
-    let (log, conf, accounts) = (path("workload_week.events.gz"), path("slurm.conf"), path("sacctmgr.script"));
+    let (log, conf, accounts) = (path("workload_week.events.gz"), path("slurm.conf"), dump_of_site("ub-medium"));
     let planned = format!("slurm:conf={conf},running=prediction");
     for (scheduler, predictor, row) in [
         (

@@ -129,7 +129,7 @@ fn a_row_says_what_was_run() {
     assert_eq!(options(&[]), "first=100");
     assert_eq!(options(&["--load", "1.10", "--overrun", "kill"]), "overrun=kill first=100 load=1.1");
     assert_eq!(options(&["--replication", "3"]), "first=100 shake=30s seed=3");
-    assert_eq!(options(&["--procs", "200", "--predictor", "sbh", "--seed", "9"]), "first=100");
+    assert_eq!(options(&["--procs", "200", "--predictor", "sbh"]), "first=100");
     let table = sim_ok(&["--format", "table", "--load", "1.1"]);
     assert!(table.starts_with("demo: 128 processors, 5,000 jobs; load=1.1\n"), "{table}");
     let csv = sim_ok(&["--first", "100", "--load", "1.1", "--replications", "2"]);
@@ -138,7 +138,7 @@ fn a_row_says_what_was_run() {
 }
 
 #[test]
-fn options_that_overrule_each_other_are_an_error_and_an_idle_seed_is_a_warning() {
+fn options_that_overrule_each_other_and_idle_seeds_are_errors() {
     for (args, message) in [
         (&["--replication", "3", "--shake", "100s"][..], "--shake has no effect together with --replication"),
         (&["--replication", "3", "--seed", "4"], "--seed has no effect together with --replication"),
@@ -153,11 +153,11 @@ fn options_that_overrule_each_other_are_an_error_and_an_idle_seed_is_a_warning()
     }
     assert_eq!(sim(&["--estimates", "none", "--missing-estimate", "drop"]).code, 0);
     for (args, message) in [
-        (&["-q", "--seed", "5"][..], "warning: --seed 5 has no effect without --shake"),
-        (&["-q", "--estimates-seed", "5"], "warning: --estimates-seed 5 has no effect without a random model"),
+        (&["-q", "--seed", "5"][..], "--seed 5 has no effect without --shake"),
+        (&["-q", "--estimates-seed", "5"], "--estimates-seed 5 has no effect without a random model"),
     ] {
         let ran = sim(args);
-        assert!(ran.code == 0 && ran.err.contains(message), "{args:?}: {}", ran.err);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(message), "{args:?}: {}", ran.err);
     }
     assert_eq!(sim(&["-q", "--seed", "5", "--shake", "10s"]).err, "");
     assert_eq!(sim(&["-q"]).err, "");

@@ -180,10 +180,10 @@ fn furnished() -> tempfile::TempDir {
     }
     fs::write(folder.path().join("sacct.txt"), as_sacct(&String::from_utf8(text).unwrap())).unwrap();
     for name in ["slurm.conf", "new.conf"] {
-        fs::write(folder.path().join(name), "SchedulerType=sched/backfill\n").unwrap();
+        fs::write(folder.path().join(name), "SchedulerType=sched/backfill\nNodeName=n[1-4] CPUs=128\n").unwrap();
     }
     fs::write(folder.path().join("site.conf"), "NodeName=n[1-16] CPUs=8\n").unwrap();
-    fs::write(folder.path().join("sacctmgr.script"), "add account name=a fairshare=2\n").unwrap();
+    fs::write(folder.path().join("site.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':Fairshare=2\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
     let is_table = |block: &&&str| block.starts_with("id,submit");

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use shadowtime::machine::associations::Associations;
-use shadowtime::machine::{Cluster, Ignored, joined_names, parse_cluster, parse_toml, read_cluster};
+use shadowtime::machine::{AssociationsFile, Cluster, Ignored, joined_names, parse_cluster, parse_toml, read_cluster};
 use shadowtime::time::{DAY, HOUR, MINUTE};
 
-use super::support::{Folder, real_logs, sim, sim_ok};
+use super::support::{Folder, dump_of_site, real_logs, sim, sim_ok};
 
 /// As TOML, read back.
 fn through_toml(cluster: &Cluster) -> Cluster {
@@ -42,12 +42,10 @@ PartitionName=all Nodes=ALL PriorityTier=2 MaxNodes=2 AllowQos=hi
 fn a_configuration_is_shown() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
-    let script =
-        "add qos hi Priority=5 MaxJobsPerUser=2\nadd account a Fairshare=3\nadd user u account=a Description=x\n";
-    let script = folder.write("script", script);
-    let ran = sim(&["--first", "10", "--associations", &script]);
-    assert!(ran.code == 0 && ran.err.contains("--associations has no effect without --machine"), "{}", ran.err);
-    let ran = sim(&["machine", &conf, "--associations", &script, "--format", "table"]);
+    let dump = "QOS - 'normal'\nQOS - 'hi':Priority=5:MaxJobsPU=2\nCluster - 'small'\nParent - 'root'\n\
+        Account - 'a':Fairshare=3\nParent - 'a'\nUser - 'u':DefaultAccount='a':AdminLevel='Operator'\n";
+    let dump = folder.write("dump", dump);
+    let ran = sim(&["machine", &conf, "--associations", &dump, "--format", "table"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     let expected = format!(
         "machine     {conf}
@@ -74,6 +72,7 @@ normal         0
 hi             5  max_jobs_per_user=2
 
 account  parent  shares  users  limits
+root     root         1      0
 a        root         3      1
 
 user  account  shares  limits
@@ -81,12 +80,12 @@ u     a             1
 
 Not simulated, though it may change which jobs start: PartitionName AllowQos (line 6)
 
-Not used for the machine: ClusterName (line 1), NodeName NodeAddr (line 3), "
+Not used for the machine: NodeName NodeAddr (line 3), "
     );
     let (begin, end) = ran.out.split_at(expected.len().min(ran.out.len()));
     assert_eq!(begin, expected);
     // The name of the file may make the line too long.
-    assert_eq!(end.split_whitespace().collect::<Vec<_>>().join(" "), format!("Description ({script}, line 3)"));
+    assert_eq!(end.split_whitespace().collect::<Vec<_>>().join(" "), format!("AdminLevel ({dump}, line 7)"));
     let csv = sim_ok(&["machine", &conf, "--format", "csv"]);
     let expected = format!(
         "kind,name,line,nodes,cpus,memory_mb,gpus,details
@@ -95,7 +94,6 @@ nodes,g1,,1,7,16000,2,cpus=7 memory=16000M gpus=2
 nodes,n[1-3],,3,36,144000,0,cpus=12 memory=48000M features=ib
 partition,batch,,3,36,144000,0,default priority_tier=1 priority_job_factor=1 max_time=3d memory_per_cpu=2800M
 partition,all,,4,43,160000,2,priority_tier=2 priority_job_factor=1 max_nodes=2
-ignored,ClusterName,line 1,,,,,
 ignored,NodeName NodeAddr,line 3,,,,,
 ignored,PartitionName AllowQos,line 6,,,,,may change starts
 "
@@ -159,7 +157,7 @@ fn bad_files_are_named_with_their_lines() {
     assert!(ran.code == 2 && ran.err.contains("cannot read "), "{}", ran.err);
     let (conf, script) = (folder.write("conf", "NodeName=a"), folder.write("script", "\nadd user u"));
     let ran = sim(&["machine", &conf, "--associations", &script, "--format", "table"]);
-    let why = format!("{script}: line 2: the user 'u' has no account: write account=...");
+    let why = format!("{script}: line 2: 'add user u' is a command for sacctmgr: such scripts are not read");
     assert!(ran.code == 2 && ran.err.contains(&why), "{}", ran.err);
 }
 
@@ -211,13 +209,15 @@ fn pieces() -> impl Strategy<Value = String> {
         "nodes = ",
         "'x[1-2]'",
         "add ",
-        "user ",
-        "account ",
-        "modify ",
-        "set ",
-        "where ",
-        "qos ",
-        "name=",
+        "User - ",
+        "Account - ",
+        "Parent - 'root'\n",
+        "Cluster - 'c'\n",
+        "QOS - ",
+        ":Fairshare=",
+        ":QOS='+",
+        "'",
+        ":",
         "u1",
         "|",
         "Account|User|Share\n",
@@ -245,7 +245,7 @@ proptest! {
             if let Ok((cluster, _)) = parse_cluster(&text, Path::new("/no such folder")) {
                 prop_assert_eq!(through_toml(&cluster), cluster);
             }
-            let _ = Associations::default().add_text(&text);
+            let _ = Associations::parse(&text);
         }
     }
 }
@@ -272,7 +272,8 @@ fn the_micro_cluster_of_ub() {
     let others = shown(&ignored, false);
     assert!(others.contains(&"line 61: SchedulerParameters".to_string()), "{others:?}");
     assert!(!others.iter().any(|line| line.contains("NodeName") || line.contains("PartitionName")), "{others:?}");
-    let ignored = cluster.associations.add_file(&folder.join("sacctmgr.script")).unwrap();
+    let (associations, ignored) = accounts_of("ub-micro", &cluster);
+    cluster.associations = associations;
     let Associations { qos, accounts, users } = &cluster.associations;
     assert_eq!(
         qos.iter().map(|qos| (&*qos.name, qos.priority)).collect::<Vec<_>>(),
@@ -290,8 +291,16 @@ fn the_micro_cluster_of_ub() {
             .all(|user| user.own.limits.max_submit_jobs == Some(1000) && user.own.qos == ["normal", "supporters"])
     );
     assert_eq!(shown(&ignored, true), Vec::<String>::new());
-    assert_eq!(shown(&ignored, false), ["line 11: AdminLevel", "line 22: list"]);
+    let others = shown(&ignored, false);
+    assert!(others.iter().any(|line| line.ends_with("ub-micro.dump, line 7: AdminLevel")), "{others:?}");
     assert_eq!(through_toml(&cluster), cluster);
+}
+
+/// The accounts of a cluster of UB for a machine, and what has no effect.
+fn accounts_of(site: &str, cluster: &Cluster) -> (Associations, Vec<Ignored>) {
+    let file = AssociationsFile::read(&dump_of_site(site)).unwrap();
+    let own = file.of(cluster).unwrap();
+    (own.associations.clone(), own.ignored.clone())
 }
 
 /// A part of UB's machine. By hand: n 87 and gn 2 of 32 cores; g 8, m 96 and b 24 of 40; b has 754,000 MB, the others 187,000; g
@@ -328,7 +337,8 @@ fn the_medium_cluster_of_ub() {
     for missing in ["line 1: SwitchName IBN: 13 nodes", "line 2: SwitchName IBM: 4 nodes", "line 1: AutoDetect"] {
         assert!(others.iter().any(|line| line.contains(missing)), "{missing}: {others:?}");
     }
-    let ignored = cluster.associations.add_file(&folder.join("sacctmgr.script")).unwrap();
+    let (associations, ignored) = accounts_of("ub-medium", &cluster);
+    cluster.associations = associations;
     let Associations { qos, accounts, users } = &cluster.associations;
     let names: Vec<_> = qos.iter().map(|qos| (&*qos.name, qos.priority, qos.limits.max_submit_jobs)).collect();
     let expected = [

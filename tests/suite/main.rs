@@ -70,6 +70,7 @@ mod reference;
 mod reliable_waits;
 mod reproduce;
 mod requests;
+mod sacctmgr_commands;
 mod scheduler_keys;
 mod schedules;
 mod search;
@@ -112,9 +113,11 @@ mod terminal;
 mod time_units;
 #[cfg(unix)]
 mod trials;
+mod two_machines;
 mod wait;
 mod who_pays;
 mod widths;
+mod without_effect;
 mod words;
 
 // `size_mean` and `largest_first` are files as they would be in the library, where these are modules of the crate.

@@ -9,13 +9,14 @@ use serde_json::Value;
 use shadowtime::rng::stream;
 use shadowtime::time::parse_date_time;
 
+use crate::sacctmgr_commands::dump_of;
 use crate::slurm_node_records::{records, text_of};
-use crate::support::{Folder, real_logs, sim_ok};
+use crate::support::{Folder, dump_of_site, real_logs, sim_ok};
 
 const COLUMNS: &str = "id,submit,wait,run,procs,estimate,user,partition,qos,nodes,tasks,tasks_per_node,cpus_per_task,memory,\
     memory_per_cpu,gpus,gpus_per_node,constraint,exclusive";
 
-/// The accounts of the records.
+/// The accounts of the records, as commands of sacctmgr.
 const ACCOUNTS: &str = "add account name=a1 Fairshare=2\nadd account name=a2 Fairshare=1\n\
     add user name=u1 DefaultAccount=a1 Fairshare=1\nadd user name=u2 DefaultAccount=a1 Fairshare=1\n\
     add user name=u3 DefaultAccount=a1 Fairshare=2\nadd user name=u4 DefaultAccount=a2 Fairshare=1\n\
@@ -102,8 +103,9 @@ impl Site {
         let (format, scheduler) = (format!("csv:{}", roles.join(",")), format!("slurm:conf={conf}{}", self.keys));
         let out = self.folder.text("out.csv");
         let mut args = vec!["--trace", &jobs, "--log-format", &format, "--machine", &conf];
-        let accounts = self.folder.text("accounts");
-        if self.folder.path("accounts").exists() {
+        let files = ["accounts", "qos"].into_iter().filter(|name| self.folder.path(name).exists());
+        let accounts = files.map(|name| self.folder.text(name)).collect::<Vec<_>>().join(",");
+        if !accounts.is_empty() {
             args.extend(["--associations", &accounts]);
         }
         args.extend(["--scheduler", &scheduler, "--predictor", "estimate", "--jobs-out", &out]);
@@ -172,7 +174,9 @@ fn free_simulations_are_near_the_records() {
     for (name, path) in records() {
         let Some((_, most, least)) = BOUNDS.iter().find(|(known, ..)| *known == name) else { continue };
         let site = Site::of(&serde_json::from_str(&text_of(&path)).unwrap());
-        site.folder.write("accounts", ACCOUNTS);
+        let conf = site.folder.read("slurm.conf");
+        let cluster = conf.lines().find_map(|line| line.strip_prefix("ClusterName=")).unwrap();
+        site.folder.write("accounts", dump_of(cluster, ACCOUNTS));
         let recorded = mean_wait(&site.rows, &site.recorded);
         let mut rng = stream(20, &name);
         let (mut wait, mut order) = (0.0, 0.0);
@@ -199,10 +203,11 @@ fn free_simulations_are_near_the_records() {
 fn micro_cluster(logs: &std::path::Path) -> Site {
     let folder = Folder::new();
     let from = logs.join("nodes/ub-micro");
-    for (name, file) in
-        [("slurm.conf", "slurm.conf"), ("topology.conf", "topology.conf"), ("accounts", "sacctmgr.script")]
-    {
-        folder.write(name, std::fs::read(from.join(file)).unwrap());
+    for name in ["slurm.conf", "topology.conf"] {
+        folder.write(name, std::fs::read(from.join(name)).unwrap());
+    }
+    for (name, file) in ["accounts", "qos"].into_iter().zip(dump_of_site("ub-micro").split(',')) {
+        folder.write(name, std::fs::read(file).unwrap());
     }
     let table = |text: &str, mark: char| -> Vec<BTreeMap<String, String>> {
         let mut lines = text.lines();
@@ -280,7 +285,7 @@ fn advice_for_the_micro_cluster_is_near() {
     let Some(logs) = real_logs("advice for UB's micro cluster") else { return };
     let folder = logs.join("nodes/ub-micro");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
-    let (log, conf, accounts) = (path("slurm_acct.txt.gz"), path("slurm.conf"), path("sacctmgr.script"));
+    let (log, conf, accounts) = (path("slurm_acct.txt.gz"), path("slurm.conf"), dump_of_site("ub-micro"));
     let site = [&log, "--associations", &accounts, "--slurm-conf", &conf];
     for (command, column) in [("fidelity", "verdict"), ("recommend", "site")] {
         let csv = sim_ok(&[&[command][..], &site, &["--format", "csv"]].concat());

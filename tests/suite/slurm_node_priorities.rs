@@ -14,9 +14,10 @@ use shadowtime::schedule::slurm::nodes::{
 };
 use shadowtime::time::Time;
 
+use crate::sacctmgr_commands::dump_of;
 use crate::slurm_node_records::NodeRecord;
 
-/// The accounts of the records whose names begin with N, as a script for sacctmgr.
+/// The accounts of the records whose names begin with N, as commands of sacctmgr.
 const ACCOUNTS_OF_N: &str = "\
 add qos Name=normal Priority=0
 add qos Name=hi3 Priority=100
@@ -77,8 +78,7 @@ impl Judged<'_> {
     fn new<'r>(record: &'r NodeRecord, accounts: &str) -> Judged<'r> {
         let conf = SlurmConf::parse(&record.conf, Path::new("")).unwrap();
         let weights = PriorityWeights::of(&catalog::parse(&conf.spec()).unwrap());
-        let mut associations = Associations::default();
-        associations.add_text(accounts).unwrap();
+        let (associations, _) = Associations::parse(&dump_of("test", accounts)).unwrap();
         let mut site: SlurmSite = record.site.clone();
         Arc::make_mut(&mut site.cluster).associations = associations.clone();
         let mut priorities = SitePriorities::new(weights.clone(), &site, Owners::new(&associations));

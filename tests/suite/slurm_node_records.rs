@@ -17,6 +17,7 @@ use shadowtime::schedule::slurm::nodes::{
     SlurmPass, SlurmSite, Started, candidates, plain_weight,
 };
 
+use crate::sacctmgr_commands::dump_of;
 use crate::slurm_node_priorities::judged_priorities;
 use crate::support::Folder;
 
@@ -160,7 +161,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
     }
 }
 
-/// The associations of the record N3, as its README says them.
+/// The commands of sacctmgr for the record N3, as its README says them.
 pub(crate) const ASSOCIATIONS_OF_N3: &str = "\
 add qos hi3 MaxTRESPerUser=cpu=12 MaxJobsPerUser=3
 add qos lo3 GrpTRES=cpu=20 MaxTRESPerJob=cpu=10
@@ -174,8 +175,8 @@ add user u4,u5,u6 account=a2
 impl NodeRecord {
     /// Says who its jobs belong to, and what they may use.
     pub(crate) fn set_associations(&mut self, text: &str) -> SiteLimits {
-        let mut associations = Associations::default();
-        assert!(associations.add_text(text).unwrap().is_empty());
+        let (associations, ignored) = Associations::parse(&dump_of("test", text)).unwrap();
+        assert!(ignored.is_empty());
         let mut owners = Owners::new(&associations);
         for job in self.jobs.values_mut() {
             job.job.owner = owners.find(&job.user, "");

@@ -188,6 +188,12 @@ fn a_test_that_lacks_something_fails_where_that_is_asked_for() {
     }
 }
 
+/// The accounts of a cluster of UB: a dump and a table of QOS, as `--associations` takes them.
+pub fn dump_of_site(site: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slurm-accounts");
+    format!("{folder}/{site}.dump,{folder}/{site}.qos")
+}
+
 /// The folder of real logs, if there is one on this machine.
 pub fn real_logs(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SHADOWTIME_LOGS").filter(|folder| !folder.is_empty());

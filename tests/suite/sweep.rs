@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::support::{Folder, Ran, assert_golden, command, demo_text, sim, sim_ok, wait_until};
+use crate::support::{Folder, Ran, assert_golden, command, demo_text, dump_of_site, sim, sim_ok, wait_until};
 
 /// A grid of 24 cells on the embedded log.
 const GRID: [&str; 8] = [
@@ -725,4 +725,36 @@ fn shards_started_at_once_in_a_new_folder_all_work() {
         assert_eq!(sim(&["sweep", "merge", &out]).code, 0);
         assert_eq!(results(Path::new(&out)), folder.read("whole/results.csv"));
     }
+}
+
+/// Two files of accounts are one value, as in the main command; two values are two options.
+#[test]
+fn files_of_accounts_are_joined() {
+    let folder = Folder::new();
+    let conf = folder.write("slurm.conf", "ClusterName=micro\nNodeName=n[1-99] CPUs=4\n");
+    let (files, qos) = (dump_of_site("ub-micro"), dump_of_site("ub-micro").split(',').nth(1).unwrap().to_string());
+    let cells = |more: &[&str]| {
+        let args = ["sweep", "--dry-run", "--machine", &conf, "--scheduler", "slurm", "--associations", &files];
+        sim_ok(&[&args[..], more].concat()).lines().map(str::to_string).collect::<Vec<_>>()
+    };
+    let one = cells(&[]);
+    assert!(one.len() == 1 && one[0].contains(&format!("--associations {files}")), "{one:?}");
+    assert_eq!(cells(&["--associations", &qos]).len(), 2);
+}
+
+/// Rows that differ only in the processors of the machine can be told apart in every table.
+#[test]
+fn swept_processors_are_in_every_table() {
+    let folder = Folder::new();
+    let study = folder.text("study");
+    let sweep = ["sweep", "--procs", "100,128", "--first", "200", "--format", "table"];
+    let words = |table: String| table.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let has = |table: String| {
+        let words = words(table);
+        ["procs", "100", "128"].iter().all(|word| words.iter().any(|other| other == word))
+    };
+    assert!(has(sim_ok(&[&sweep[..], &["--out", &study]].concat())));
+    assert!(has(sim_ok(&[&sweep[..], &["--out", &folder.text("means"), "--replications", "2"]].concat())));
+    let means = sim_ok(&["sweep", "--out", &study, "--resume", "--group-by", "procs", "--format", "csv"]);
+    assert!(means.starts_with("procs,rows,") && means.contains("\n100,1,") && means.contains("\n128,1,"), "{means}");
 }

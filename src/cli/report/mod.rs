@@ -117,6 +117,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     // A report shows who gains and who pays, so there is something to compare with.
     let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
     let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy))?;
+    slurm_conf::refuse_machines(&settings)?;
     let inputs = args.log.files();
     let files = args.files.open(&inputs, &args.output.print)?;
     let given = (args.log.given(), &args.log.source());

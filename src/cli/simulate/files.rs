@@ -52,11 +52,12 @@ impl DetailFiles {
     /// Writes all files. If there are several settings, their names are the first column.
     pub fn write(self, log: &LogUnderSettings, groups: &GroupPlan, details: &[RunDetails]) -> anyhow::Result<()> {
         let (names, workload, options) = (log.names(), &log.workload, &log.settings[0]);
+        let workload_of = |at: usize| log.workload_of(at);
         let name = |at: usize| (names.len() > 1).then(|| names[at].as_str());
         let run = |at: usize| -> &Simulated { details[at].simulated.as_ref().expect("the run is wanted") };
         let jobs = |at: usize| {
             let threshold = options.measure.bsld_threshold;
-            run(at).record().finished(&workload.jobs).map(move |job| JobMetrics::of(&job, threshold))
+            run(at).record().finished(&workload_of(at).jobs).map(move |job| JobMetrics::of(&job, threshold))
         };
         let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names, &workload.ids));
         if let Some(out) = self.jobs {
@@ -81,8 +82,8 @@ impl DetailFiles {
         }
         if let Some(out) = self.predictions {
             let rows = |at: usize| {
-                let history = run(at).record().history.iter().flatten();
-                (name(at), history.map(|made| PredictionRow::of(made, &workload.jobs)))
+                let (history, jobs) = (run(at).record().history.iter().flatten(), &workload_of(at).jobs);
+                (name(at), history.map(move |made| PredictionRow::of(made, jobs)))
             };
             out.fill(|out| write_settings(out, PREDICTION_COLUMNS, (0..names.len()).map(rows)))?;
         }

@@ -132,6 +132,12 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return refuse(message);
     }
+    if args.names.is_given() && args.groups.keys().is_empty() && args.groups.by_out.is_none() && args.jobs_out.is_none()
+    {
+        return refuse(
+            "--names has no effect without --by, --by-out or --jobs-out: the summary names nobody; remove it",
+        );
+    }
     let print = args.groups.printed(args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;
     let source = args.log.source();
@@ -180,7 +186,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     files.write(&log, &groups, &details)?;
 
     warn_of_other_jobs(rows.iter().take(copies_from));
-    let (options, runs) = (log.settings[0].in_row(), log.by_setting(&rows));
+    let (options, runs) = (log.shared_options(), log.by_setting(&rows));
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {
         write_comparison(out, width, &runs, &options)?;
@@ -200,7 +206,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     };
     let cells = |(at, (runs, swept)): (usize, (&SettingRuns, _))| {
         let reasons = details.get(at).and_then(|details| details.reasons);
-        let row = with_swept(runs.cells(&options), reasons.iter().flat_map(WaitReasons::cells));
+        let row = with_swept(runs.cells(&log.settings[at].in_row()), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, swept)
     };
     let rows: Vec<_> = runs.iter().zip(swept).enumerate().map(cells).collect();

@@ -22,8 +22,8 @@ use crate::cli::places::refuse_collisions;
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
 use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
-use crate::cli::stderr::{note, warning};
-use crate::experiment::{OPTIONS, OptionForm, what_draws};
+use crate::cli::stderr::note;
+use crate::experiment::{OPTIONS, OptionForm, Options};
 use crate::metrics::cells;
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, RunPlan, RunStep, Shard, Store};
@@ -154,9 +154,11 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         None => {}
     }
     let mut lists = lists(args, matches)?;
-    if let Some(conf) = slurm_conf::read(matches)? {
-        complete_schedulers(&mut lists, &conf)?;
+    let conf = slurm_conf::read(matches)?;
+    if let Some(conf) = &conf {
+        complete_schedulers(&mut lists, conf)?;
     }
+    set_machine(&mut lists, conf.as_ref(), matches)?;
     let given = match lists.is_empty() {
         // Without lists a new sweep is one run of the embedded log, and a resumed sweep uses its own grid.
         true if args.is_resuming() => None,
@@ -165,9 +167,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if let Some(grid) = &given {
         // Checked here, so that an error comes before any work is done.
         grid.columns_named(&args.group_by)?;
-        for seed in grid.idle_seeds() {
-            warning(format_args!("--{} has no effect without {}", seed.name, what_draws(&seed.name)));
-        }
+        grid.refuse_idle()?;
     }
     let Some(folder) = args.out.as_deref().filter(|_| !args.dry_run) else {
         let grid = match (given, &args.out) {
@@ -199,9 +199,8 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if sweep.grid.has_nodes() {
         slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
         options::warn_of_pools(sweep.grid.schedulers().iter());
-    } else {
-        options::warn_of_placements(sweep.grid.schedulers().iter());
     }
+    slurm_conf::warn_of_associations(sweep.grid.accounts().iter())?;
     let threads = args.output.threads();
     let cells = SweepCells::of(&sweep, threads)?;
     if cells.store.damaged > 0 {
@@ -283,8 +282,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
     Ok(lists)
 }
 
-/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one. If
-/// there is one log and no other machine, it has the processors of the file.
+/// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one.
 fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Result<()> {
     for list in lists.iter_mut() {
         for GridText { text, .. } in &mut list.texts {
@@ -295,18 +293,24 @@ fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Re
             }
         }
     }
-    let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
-    let has_machine = lists.iter().any(|list| ["machine", "procs"].contains(&list.name.as_str()));
-    let of_site = [
-        ("scheduler", Some(conf.scheduler().to_string())),
-        ("baseline", Some(conf.baseline().pair())),
-        ("machine", (conf.has_nodes() && traces == 1 && !has_machine).then(|| conf.file().to_string())),
-    ];
-    for (name, value) in of_site {
-        if let Some(value) = value.filter(|_| lists.iter().all(|list| list.name != name)) {
+    for (name, value) in [("scheduler", conf.scheduler().to_string()), ("baseline", conf.baseline().pair())] {
+        if lists.iter().all(|list| list.name != name) {
             lists.push(GridList::new(name, [value]));
         }
     }
+    Ok(())
+}
+
+/// The nodes of the slurm.conf that schedulers name are the machine of a grid, if it has one log and no other machine.
+fn set_machine(lists: &mut Vec<GridList>, conf: Option<&SiteConf>, matches: &ArgMatches) -> anyhow::Result<()> {
+    let traces = lists.iter().find(|list| list.name == "trace").map_or(1, |list| list.texts.len());
+    let has_machine = lists.iter().any(|list| ["machine", "procs"].contains(&list.name.as_str()));
+    if lists.is_empty() || traces > 1 || has_machine {
+        return Ok(());
+    }
+    let (mut options, schedulers) = (Options::default(), Grid::new(lists)?.schedulers());
+    slurm_conf::set_one_machine(matches, conf, &mut options, schedulers.iter())?;
+    lists.extend(options.machine.map(|machine| GridList::new("machine", [quote(&machine.file)])));
     Ok(())
 }
 

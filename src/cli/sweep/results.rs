@@ -115,7 +115,7 @@ fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
 /// Writes a table of the most important columns.
 fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
     // The keys of specs are in the texts of the specs, which the table shows.
-    let columns: Vec<_> = grid.swept_columns().filter(|column| !column.name().contains('.')).collect();
+    let columns: Vec<_> = grid.shown_columns().filter(|column| !column.name().contains('.')).collect();
     let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
     let added = |row: &FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect();
     let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
@@ -134,6 +134,6 @@ fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
 /// The columns that say what was run, without the replication.
 fn all_settings(grid: &Grid) -> Vec<String> {
     let always = SETTING.map(|column| column.name.to_string());
-    let swept = grid.swept_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
+    let swept = grid.shown_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
     always.into_iter().chain(swept).collect()
 }

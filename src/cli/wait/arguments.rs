@@ -56,7 +56,7 @@ pub struct WaitArgs {
     pub ask: Option<WaitQuestion>,
     /// The present queue of a site, beside the log with its history: the output of squeue (see `sim help waits` for the
     /// command), of squeue --json, or SWF records with a runtime of -1; - for standard input
-    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["method", "predictor", "retrain"])]
+    #[arg(long, value_name = "FILE", help_heading = "Now", conflicts_with_all = EVALUATION, conflicts_with_all = ["method", "predictor"])]
     pub queue: Option<String>,
     /// The present time: 2026-01-31T12:00:00 (UTC), or seconds as in the queue [default: the latest time that the queue shows]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Now", requires = "queue")]
@@ -106,7 +106,8 @@ pub struct WaitArgs {
 }
 
 /// Options that have no meaning for a single job.
-const EVALUATION: [&str; 6] = ["begin", "most", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
+const EVALUATION: [&str; 7] =
+    ["begin", "most", "retrain", "regression_every", "jobs_out", "confusion_out", "calibration_out"];
 
 /// Whether something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -64,7 +64,9 @@ fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let outputs = args.outputs()?;
     let mut options =
         Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    conf.iter().for_each(|conf| conf.set_machine(&mut options));
+    slurm_conf::set_one_machine(matches, conf.as_ref(), &mut options, [&args.scheduler].into_iter())?;
+    // The seed is that of drawn runtimes too.
+    options::check_effects(matches, std::slice::from_ref(&options), &["seed"])?;
     if options.machine.is_some() && !schedule::catalog::is_replay(&args.scheduler) {
         options::warn_of_pools([&args.scheduler].into_iter());
     }

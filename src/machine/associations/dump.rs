@@ -1,204 +1,195 @@
-//! What `sacctmgr show assoc -P` and `sacctmgr show qos -P` print: a header, then rows, with `|` between columns.
-
-use std::collections::BTreeSet;
+//! What `sacctmgr dump CLUSTER file=FILE` writes: lines such as `User - 'ann':DefaultAccount='optics':Fairshare=2`. Accounts and
+//! users are below the `Parent` before them. Newer versions of Slurm write lines of QOS too.
 
 use super::super::conf::{ConfError, FileLine, Ignored};
-use super::limits::{LimitForm, LimitOwner};
-use super::{Account, Association, Associations, QualityOfService, ROOT, User};
-use crate::text::{counted, shortened};
+use super::setting::{AccountSetting, HARMLESS, says_nothing, set_association, set_qos};
+use super::{Account, Association, Associations, ChosenCluster, QualityOfService, ROOT, User};
+use crate::text::shortened;
 
-/// A row with the names of its columns.
-struct DumpRow<'a> {
-    place: FileLine,
-    cells: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> DumpRow<'a> {
-    /// `sacctmgr -p` ends each line with a `|`.
-    fn of(columns: &[&'a str], is_closed: bool, (line, text): (usize, &'a str)) -> Result<DumpRow<'a>, ConfError> {
-        let place = FileLine::of_line(line);
-        let text = text.strip_suffix('|').filter(|_| is_closed).unwrap_or(text);
-        let cells: Vec<&str> = text.split('|').collect();
-        match cells.len() == columns.len() {
-            true => Ok(DumpRow { place, cells: columns.iter().copied().zip(cells).collect() }),
-            false => {
-                let (cells, columns) = (counted(cells.len() as u64, "cell"), counted(columns.len() as u64, "column"));
-                Err(place.wrong(format!("{cells}; the header has {columns}")))
-            }
+/// Adds the lines of a dump. Those of clusters that are not chosen are left out.
+pub(super) fn add(
+    associations: &mut Associations,
+    text: &str,
+    chosen: &mut ChosenCluster,
+) -> Result<Vec<Ignored>, ConfError> {
+    let mut reader = DumpReader { associations, cluster: None, parent: None, ignored: Vec::new() };
+    let mut last = FileLine::of_line(1);
+    for (line, text) in (1..).zip(text.lines()) {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
         }
+        last = FileLine::of_line(line);
+        reader.add(&last, text, chosen).map_err(|why| last.wrong(why))?;
     }
-
-    /// The cell of the first of these columns that there is, without blanks around it. Empty if it is not there.
-    fn cell(&self, names: &[&str]) -> &'a str {
-        self.raw(names).trim()
-    }
-
-    fn raw(&self, names: &[&str]) -> &'a str {
-        let is = |column: &str| names.iter().any(|name| name.eq_ignore_ascii_case(column));
-        self.cells.iter().find(|(column, _)| is(column)).map_or("", |(_, cell)| cell)
-    }
-}
-
-/// Adds the rows of a dump.
-pub(super) fn add(associations: &mut Associations, text: &str) -> Result<Vec<Ignored>, ConfError> {
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let (line, header) = lines.next().expect("a dump has a header");
-    let place = FileLine::of_line(line);
-    let columns: Vec<&str> = header.strip_suffix('|').unwrap_or(header).split('|').map(str::trim).collect();
-    let has = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
-    let mut ignored = Vec::new();
-    let is_qos = match (has("Account"), has("Name")) {
-        (true, _) => false,
-        (_, true) => true,
-        _ => {
-            return Err(place.wrong(format!(
-                "neither a column Account nor a column Name in '{}': give the output of 'sacctmgr show assoc -P' or 'sacctmgr show qos -P'",
-                shortened(header)
-            )));
-        }
-    };
-    let owner = if is_qos { LimitOwner::Qos } else { LimitOwner::Association };
-    note_columns(&columns, owner, &place, &mut ignored);
-    let mut reader = DumpReader { associations, above: Vec::new(), seen: BTreeSet::new(), ignored: &mut ignored };
-    for line in lines {
-        let row = DumpRow::of(&columns, header.ends_with('|'), line)?;
-        if is_qos { reader.add_qos(&row)? } else { reader.add_association(&row)? }
-    }
-    let here = |count: usize| vec![place.clone(); count];
-    associations.check(&here(associations.accounts.len()), &here(associations.users.len()))?;
+    let ignored = reader.ignored;
+    let (accounts, users) = (associations.accounts.len(), associations.users.len());
+    associations.check(&vec![last.clone(); accounts], &vec![last; users])?;
     Ok(ignored)
 }
 
-/// Notes the columns that are not used.
-fn note_columns(columns: &[&str], owner: LimitOwner, place: &FileLine, ignored: &mut Vec<Ignored>) {
-    let used: &[&str] = match owner {
-        LimitOwner::Qos => &["Name", "Priority", "UsageFactor", "Flags"],
-        LimitOwner::Association => &[
-            "Account",
-            "User",
-            "Share",
-            "Fairshare",
-            "QOS",
-            "Def QOS",
-            "DefaultQOS",
-            "Partition",
-            "Par Name",
-            "ParentName",
-        ],
-    };
-    let harmless = ["Cluster", "ID", "ParentID", "Par ID", "LFT", "RGT", "Description", "Descr", "Lineage"];
-    for column in columns.iter().filter(|column| !column.is_empty()) {
-        let is_in = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(column));
-        if !is_in(used) && LimitForm::of_slurm(column, owner).is_none() {
-            let matters = !is_in(&harmless);
-            ignored.push(Ignored { place: place.clone(), name: format!("the column {}", shortened(column)), matters });
+/// A line: what it is about, its name, and its settings.
+struct DumpLine<'a> {
+    kind: &'a str,
+    name: &'a str,
+    settings: Vec<AccountSetting<'a>>,
+}
+
+impl<'a> DumpLine<'a> {
+    fn of(text: &'a str) -> Result<DumpLine<'a>, String> {
+        let unknown = || {
+            let text = shortened(text);
+            format!("'{text}' is no line of a dump such as User - 'ann':DefaultAccount='physics':Fairshare=2; {EXPORT}")
+        };
+        let (kind, rest) = text.split_once('-').ok_or_else(unknown)?;
+        let kind = kind.trim();
+        if !["QOS", "Cluster", "Parent", "Account", "User"].iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+            return Err(unknown());
+        }
+        let (name, mut rest) = value(rest.trim_start())?;
+        let mut settings = Vec::new();
+        while let Some((key, after)) = rest.strip_prefix(':').and_then(|pair| pair.split_once('=')) {
+            let (value, after) = value(after)?;
+            settings.push(AccountSetting { key: key.trim(), value });
+            rest = after;
+        }
+        match name.is_empty() {
+            true => Err(format!("{kind} - without a name")),
+            false if !rest.is_empty() && !rest.starts_with('#') => {
+                Err(format!("'{}' is not :key=value", shortened(rest)))
+            }
+            false => Ok(DumpLine { kind, name, settings }),
         }
     }
+
+    fn is(&self, kind: &str) -> bool {
+        self.kind.eq_ignore_ascii_case(kind)
+    }
+
+    fn setting(&self, name: &str) -> Option<&'a str> {
+        self.settings.iter().find(|setting| setting.is(&[name])).map(|setting| setting.value)
+    }
+}
+
+/// How to export what is read here.
+pub(super) const EXPORT: &str = "export the accounts with 'sacctmgr dump CLUSTER file=site.dump' and the QOS with 'sacctmgr -P show qos >site.qos', and give both: site.dump,site.qos";
+
+/// The value that a text begins with, and what follows it.
+fn value(text: &str) -> Result<(&str, &str), String> {
+    if let Some(quote) = text.chars().next().filter(|first| ['\'', '"'].contains(first)) {
+        // Slurm writes a description as it is, also with a quote in it: the last one is before a colon or at the end.
+        let inner = &text[1..];
+        let ends = |after: &str| after.is_empty() || after.starts_with([':', '#']);
+        let mut quotes = inner.match_indices(quote).map(|(at, _)| (&inner[..at], inner[at + 1..].trim_start()));
+        return quotes.find(|(_, after)| ends(after)).ok_or_else(|| "a quote is not closed".to_string());
+    }
+    // The kind of a GPU has a colon: gres/gpu:v100=4.
+    let is_in_item = |before: &str| {
+        let item = before.rsplit(',').next().unwrap_or(before);
+        item.contains('/') && !item.contains('=')
+    };
+    let end = text.match_indices([':', '#']).map(|(at, _)| at).find(|at| !is_in_item(&text[..*at]));
+    let (value, after) = text.split_at(end.unwrap_or(text.len()));
+    Ok((value.trim(), after))
 }
 
 struct DumpReader<'a> {
     associations: &'a mut Associations,
-    /// The accounts above the next row of a tree, with their indentations.
-    above: Vec<(usize, String)>,
-    /// The users of the rows before.
-    seen: BTreeSet<String>,
-    ignored: &'a mut Vec<Ignored>,
+    /// Whether the lines are those of the cluster that is read. None before the first cluster.
+    cluster: Option<bool>,
+    /// The account above the next lines.
+    parent: Option<String>,
+    ignored: Vec<Ignored>,
 }
 
 impl DumpReader<'_> {
-    fn add_qos(&mut self, row: &DumpRow) -> Result<(), ConfError> {
-        let mut qos = QualityOfService::new(row.cell(&["Name"]));
-        let wrong = |why: String| row.place.wrong(why);
-        if qos.name.is_empty() {
-            return Err(wrong("a quality of service without a name".to_string()));
+    fn add(&mut self, place: &FileLine, text: &str, chosen: &mut ChosenCluster) -> Result<(), String> {
+        let line = DumpLine::of(text)?;
+        if line.is("QOS") {
+            let mut qos = QualityOfService::new(line.name);
+            self.set(place, &line, |setting| set_qos(&mut qos, setting))?;
+            return self.associations.add_qos(qos);
         }
-        if self.associations.qos.iter().any(|other| other.name == qos.name) {
-            return Err(wrong(format!("the QOS '{}' is there twice", shortened(&qos.name))));
-        }
-        qos.priority = number(row.cell(&["Priority"])).map_err(wrong)?.unwrap_or(0);
-        qos.usage_factor = super::setting::factor(row.cell(&["UsageFactor"])).map_err(wrong)?;
-        for flag in row.cell(&["Flags"]).split(',').filter(|flag| !flag.is_empty()) {
-            match flag.eq_ignore_ascii_case("DenyOnLimit") {
-                true => qos.deny_on_limit = true,
-                false => self.ignored.push(Ignored::of_machine(&row.place, format!("Flags={}", shortened(flag)))),
+        if line.is("Cluster") {
+            let is_chosen = chosen.has(line.name);
+            (self.cluster, self.parent) = (Some(is_chosen), None);
+            if is_chosen {
+                let mut root = Account::new(ROOT);
+                self.set(place, &line, |setting| set_association(&mut root.own, setting))?;
+                self.associations.accounts.push(root);
             }
-        }
-        self.set_limits(row, LimitOwner::Qos, &mut qos.limits)?;
-        self.associations.qos.push(qos);
-        Ok(())
-    }
-
-    fn set_limits(&mut self, row: &DumpRow, owner: LimitOwner, limits: &mut super::Limits) -> Result<(), ConfError> {
-        for (column, cell) in &row.cells {
-            if let Some(form) = LimitForm::of_slurm(column, owner) {
-                let wrong = |why: String| row.place.wrong(format!("{column}: {why}"));
-                let others = form.set_from_slurm(limits, cell.trim()).map_err(wrong)?;
-                let ignored =
-                    |other: String| Ignored::of_machine(&row.place, format!("{column} {}", shortened(&other)));
-                self.ignored.extend(others.into_iter().map(ignored));
-            }
-        }
-        Ok(())
-    }
-
-    fn add_association(&mut self, row: &DumpRow) -> Result<(), ConfError> {
-        let wrong = |why: String| row.place.wrong(why);
-        let (name, user) = (row.cell(&["Account"]), row.cell(&["User"]));
-        if name.is_empty() {
-            return Err(wrong("a row without an account".to_string()));
-        }
-        let partition = row.cell(&["Partition"]);
-        if !partition.is_empty() {
-            let what = format!("the row of {} in the partition {}", shortened(user), shortened(partition));
-            self.ignored.push(Ignored::of_machine(&row.place, what));
             return Ok(());
         }
-        let mut own = Association {
-            shares: shares(row.cell(&["Share", "Fairshare"])).map_err(wrong)?,
-            qos: listed(row.cell(&["QOS"])),
-            default_qos: row.cell(&["Def QOS", "DefaultQOS"]).to_string(),
-            ..Association::default()
-        };
-        self.set_limits(row, LimitOwner::Association, &mut own.limits)?;
-        let (name, user) = (name.to_string(), user.to_string());
-        if user.is_empty() {
-            // Slurm lists the root; it is above itself here.
-            let parent = self.parent_of(row);
+        match self.cluster {
+            None => return Err(format!("{} before the first line 'Cluster - NAME'", line.kind)),
+            Some(false) => return Ok(()),
+            Some(true) => {}
+        }
+        if line.is("Parent") {
+            let is_known = self.associations.accounts.iter().any(|account| account.name == line.name);
+            self.parent = Some(line.name.to_string()).filter(|_| is_known);
+            let name = shortened(line.name);
+            return if is_known { Ok(()) } else { Err(format!("there is no line 'Account - '{name}'' before")) };
+        }
+        let parent = self.parent.clone().ok_or_else(|| format!("{} before a line 'Parent - NAME'", line.kind))?;
+        let (mut own, name) = (Association::default(), line.name.to_string());
+        if let Some(partition) = line.setting("Partition") {
+            let what = format!("the line of {} in the partition {}", shortened(&name), shortened(partition));
+            self.ignored.push(Ignored::of_machine(place, what));
+            return Ok(());
+        }
+        self.set(place, &line, |setting| set_association(&mut own, setting))?;
+        self.resolve_qos(&mut own.qos, &parent);
+        if line.is("Account") {
             self.associations.accounts.push(Account { name, parent, own });
         } else {
-            // Which account is the default is not said here: the first one.
-            let is_default = self.seen.insert(user.clone());
-            self.associations.users.push(User { name: user, account: name, is_default, own });
+            let is_first = || self.associations.users.iter().all(|user| user.name != name);
+            let is_default = line.setting("DefaultAccount").map_or_else(is_first, |account| account == parent);
+            self.associations.users.push(User { name, account: parent, is_default, own });
         }
         Ok(())
     }
 
-    /// The account above that of a row: in a column of its own, or by the indentation of a tree.
-    fn parent_of(&mut self, row: &DumpRow) -> String {
-        let (raw, named) = (row.raw(&["Account"]), row.cell(&["Par Name", "ParentName"]));
-        let indentation = raw.len() - raw.trim_start().len();
-        self.above.retain(|(other, _)| *other < indentation);
-        let above = self.above.last().map_or(ROOT, |(_, name)| name).to_string();
-        self.above.push((indentation, raw.trim().to_string()));
-        if named.is_empty() { above } else { named.to_string() }
+    /// A list such as `+lo,-hi` changes that of the account above, which may itself have that of another one.
+    fn resolve_qos(&self, qos: &mut Vec<String>, parent: &str) {
+        if !qos.iter().any(|name| name.starts_with(['+', '-'])) {
+            return;
+        }
+        let account = |name: &str| self.associations.accounts.iter().find(|account| account.name == name);
+        let mut above = account(parent);
+        while let Some(next) = above.filter(|account| account.own.qos.is_empty() && account.name != ROOT) {
+            above = account(&next.parent);
+        }
+        let mut all = above.map_or(Vec::new(), |account| account.own.qos.clone());
+        for change in std::mem::take(qos) {
+            let name = change.trim_start_matches(['+', '-']);
+            all.retain(|known| known != name);
+            if !change.starts_with('-') {
+                all.push(name.to_string());
+            }
+        }
+        *qos = all;
     }
-}
 
-/// Names with commas between them.
-pub(super) fn listed(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect()
-}
-
-/// A whole number. None if there is none.
-pub(super) fn number(text: &str) -> Result<Option<u32>, String> {
-    let number = || text.parse().map_err(|_| format!("'{}' is no whole number", shortened(text)));
-    if text.is_empty() || text == "-1" { Ok(None) } else { number().map(Some) }
-}
-
-/// Shares: a number, or `parent`.
-pub(super) fn shares(text: &str) -> Result<Option<u32>, String> {
-    match text.eq_ignore_ascii_case("parent") {
-        true => Ok(None),
-        false => Ok(Some(number(text)?.unwrap_or(1))),
+    /// Makes all settings of a line, and notes those that have no effect.
+    fn set(
+        &mut self,
+        place: &FileLine,
+        line: &DumpLine,
+        mut set: impl FnMut(&AccountSetting) -> Result<Vec<String>, String>,
+    ) -> Result<(), String> {
+        for setting in line.settings.iter().filter(|setting| !setting.value.is_empty()) {
+            if setting.is(&["DefaultAccount"]) {
+                continue;
+            }
+            let wrong = |why: String| format!("{}={}: {why}", shortened(setting.key), shortened(setting.value));
+            let unused = set(setting).map_err(wrong)?;
+            let matters = !setting.is(&HARMLESS);
+            if matters && unused.len() == 1 && says_nothing(setting.value) {
+                continue;
+            }
+            self.ignored.extend(unused.into_iter().map(|name| Ignored { place: place.clone(), name, matters }));
+        }
+        Ok(())
     }
 }

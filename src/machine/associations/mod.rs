@@ -1,21 +1,19 @@
 //! Who may use how much of a machine: qualities of service, accounts and users, with shares and limits.
 //!
-//! They come from a machine in TOML, from a script for `sacctmgr`, or from what `sacctmgr show` prints.
+//! They come from a machine in TOML, from what `sacctmgr dump` writes, or from what `sacctmgr show` prints.
 
 mod dump;
 mod limits;
-mod script;
 mod setting;
+mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits, Tres};
 pub(super) use setting::factor;
 
 use super::conf::{ConfError, FileLine, Ignored};
-use crate::settings_file::{MOST_OF_ASSOCIATIONS, read_text};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 
@@ -120,29 +118,52 @@ impl Associations {
         all.any(|limits| *limits != Limits::default())
     }
 
-    /// Adds what a file says: a script for `sacctmgr`, or what `sacctmgr show assoc -P` or `show qos -P` prints. The content decides
-    /// which. Returns what has no effect.
+    /// Reads a text that says nothing of other clusters: what `sacctmgr dump` writes, or `sacctmgr show assoc -P` or `show qos -P`
+    /// prints. Also returns what has no effect.
     ///
     /// # Errors
-    /// If the file cannot be read, or as [`Associations::add_text`]. The message names the file and the line.
-    pub fn add_file(&mut self, path: &Path) -> Result<Vec<Ignored>, String> {
-        let text = read_text(path, MOST_OF_ASSOCIATIONS)?;
-        self.add_text(&text).map_err(|error| format!("{}: {error}", path.display()))
+    /// If the text is none of these, is of several clusters, a value is not valid, or it names an account that does not exist.
+    pub fn parse(text: &str) -> Result<(Associations, Vec<Ignored>), ConfError> {
+        let (mut associations, mut chosen) = (Associations::default(), ChosenCluster::default());
+        let ignored = associations.add_text(text, &mut chosen)?;
+        match chosen.seen.len() {
+            0 | 1 => Ok((associations, ignored)),
+            _ => Err(FileLine::of_line(1).wrong(format!("of several clusters: {}", chosen.names()))),
+        }
     }
 
-    /// Adds what a text says, as [`Associations::add_file`].
-    ///
-    /// # Errors
-    /// If the text is neither a script nor a dump, a value is not valid, or names an account that does not exist.
-    pub fn add_text(&mut self, text: &str) -> Result<Vec<Ignored>, ConfError> {
-        let first = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
-        match first {
-            Some(header) if header.contains('|') => dump::add(self, text),
-            Some(_) => script::add(self, text),
-            None => Err(FileLine::of_line(1).wrong(
-                "nothing to read: give a script for sacctmgr, or the output of 'sacctmgr show assoc -P' or 'sacctmgr show qos -P'",
-            )),
+    /// Adds what a text says of the chosen cluster. The content decides what it is. Returns what has no effect.
+    pub(super) fn add_text(&mut self, text: &str, chosen: &mut ChosenCluster) -> Result<Vec<Ignored>, ConfError> {
+        let lines = || (1..).zip(text.lines().map(str::trim));
+        match lines().find(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            Some((_, header)) if header.contains('|') => shown::add(self, text, chosen),
+            Some((line, first)) if is_of_script(first) => Err(FileLine::of_line(line).wrong(format!(
+                "'{}' is a command for sacctmgr: such scripts are not read, because they do not say what was there before; {}",
+                shortened(first),
+                dump::EXPORT
+            ))),
+            Some(_) => dump::add(self, text, chosen),
+            None => Err(FileLine::of_line(1).wrong(format!("nothing to read: {}", dump::EXPORT))),
         }
+    }
+
+    /// Adds a quality of service. Two files may have the same one.
+    fn add_qos(&mut self, qos: QualityOfService) -> Result<(), String> {
+        match self.qos.iter().find(|other| other.name == qos.name) {
+            None => self.qos.push(qos),
+            Some(same) if *same == qos => {}
+            Some(_) => return Err(format!("the QOS '{}' is there twice", shortened(&qos.name))),
+        }
+        Ok(())
+    }
+
+    /// The qualities of service that accounts and users name, without the one that Slurm itself makes, and of which nothing else is
+    /// known.
+    pub fn unknown_qos(&self) -> BTreeSet<&str> {
+        let own = self.accounts.iter().map(|one| &one.own).chain(self.users.iter().map(|one| &one.own));
+        let named = own.flat_map(|own| own.qos.iter().chain([&own.default_qos])).map(String::as_str);
+        let is_known = |name: &str| name.is_empty() || name == "normal" || self.qos.iter().any(|qos| qos.name == name);
+        named.filter(|name| !is_known(name)).collect()
     }
 
     /// Checks that accounts and users have an account above them, that nothing is there twice, and that no account is above itself.
@@ -181,6 +202,40 @@ impl Associations {
     }
 }
 
+/// Whether a line is a command such as `sacctmgr -i add account name=a`.
+fn is_of_script(line: &str) -> bool {
+    let words = line.split_whitespace().filter(|word| !word.starts_with('-') && !word.ends_with("sacctmgr"));
+    let actions = ["add", "create", "modify", "update", "delete", "remove", "list", "show"];
+    words.take(1).any(|word| actions.iter().any(|action| action.eq_ignore_ascii_case(word)))
+}
+
+/// Of which cluster accounts and users are read.
+#[derive(Debug, Default)]
+pub(super) struct ChosenCluster {
+    /// None: of the first that there is.
+    pub cluster: Option<String>,
+    /// The names of all clusters that there are.
+    pub seen: BTreeSet<String>,
+}
+
+impl ChosenCluster {
+    /// Whether rows of this cluster are read. A row without a cluster is of all.
+    fn has(&mut self, cluster: &str) -> bool {
+        if cluster.is_empty() {
+            return true;
+        }
+        // As in Slurm, names of clusters have no capitals.
+        let cluster = cluster.to_ascii_lowercase();
+        self.seen.insert(cluster.clone());
+        *self.cluster.get_or_insert_with(|| cluster.clone()) == cluster
+    }
+
+    /// The names of all clusters.
+    pub fn names(&self) -> String {
+        self.seen.iter().map(|name| shortened(name).into_owned()).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Whether the way up from an account never ends.
 fn is_above_itself(parents: &BTreeMap<&str, &str>, name: &str) -> bool {
     // No site has accounts as deep as this.
@@ -193,6 +248,20 @@ fn is_above_itself(parents: &BTreeMap<&str, &str>, name: &str) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+#[path = "../../../tests/suite/sacctmgr_commands.rs"]
+mod sacctmgr_commands;
+
+#[cfg(test)]
+impl Associations {
+    /// Those of these commands of sacctmgr.
+    pub(crate) fn of_commands(commands: &str) -> Associations {
+        let (associations, ignored) = Associations::parse(&sacctmgr_commands::dump_of("test", commands)).unwrap();
+        assert!(ignored.is_empty(), "{ignored:?}");
+        associations
+    }
 }
 
 #[cfg(test)]

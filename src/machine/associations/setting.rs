@@ -1,61 +1,24 @@
-//! One setting of a line for `sacctmgr`, such as `fairshare=2` or `qos+=hi`, and what it changes.
+//! One setting of a line of a dump, such as `Fairshare=2` or `GrpTRES=cpu=30`, and what it changes.
 
-use super::dump::{listed, number, shares};
 use super::limits::{LimitForm, LimitOwner, Limits};
-use super::{Account, Association, QualityOfService};
+use super::{Association, QualityOfService};
 use crate::text::shortened;
 
-/// How a value changes what is there.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum SettingChange {
-    Set,
-    Add,
-    Remove,
-}
-
-/// `key=value`, `key+=value` or `key-=value`.
+/// `key=value`.
 pub(super) struct AccountSetting<'a> {
     pub key: &'a str,
-    pub change: SettingChange,
     pub value: &'a str,
 }
 
-impl<'a> AccountSetting<'a> {
-    /// A word without `=` is a name.
-    pub fn of(word: &'a str) -> AccountSetting<'a> {
-        let Some((key, value)) = word.split_once('=') else {
-            return AccountSetting { key: "name", change: SettingChange::Set, value: word };
-        };
-        match (key.strip_suffix('+'), key.strip_suffix('-')) {
-            (Some(key), _) => AccountSetting { key, change: SettingChange::Add, value },
-            (_, Some(key)) => AccountSetting { key, change: SettingChange::Remove, value },
-            _ => AccountSetting { key, change: SettingChange::Set, value },
-        }
-    }
-
+impl AccountSetting<'_> {
     pub fn is(&self, names: &[&str]) -> bool {
         names.iter().any(|name| name.eq_ignore_ascii_case(self.key))
     }
 }
 
-pub(super) const NAME: [&str; 2] = ["name", "names"];
-pub(super) const ACCOUNT: [&str; 4] = ["account", "accounts", "acct", "accts"];
-pub(super) const CLUSTER: [&str; 2] = ["cluster", "clusters"];
-pub(super) const DEFAULT_ACCOUNT: [&str; 2] = ["defaultaccount", "defaultacct"];
-const QOS: [&str; 3] = ["qos", "qoslevel", "qoslevels"];
-
 /// Keys that say nothing of scheduling.
-pub(super) const HARMLESS: [&str; 9] = [
-    "AdminLevel",
-    "Description",
-    "Organization",
-    "Cluster",
-    "Clusters",
-    "Coordinator",
-    "DefaultWCKey",
-    "WCKeys",
-    "format",
-];
+pub(super) const HARMLESS: [&str; 8] =
+    ["AdminLevel", "Classification", "Comment", "Coordinator", "DefaultWCKey", "Description", "Organization", "WCKeys"];
 
 /// Names of limits in old versions of Slurm, with their present names and what they limit.
 const OLD_LIMITS: [(&str, &str, &str); 11] = [
@@ -72,6 +35,12 @@ const OLD_LIMITS: [(&str, &str, &str); 11] = [
     ("MaxWallDuration", "MaxWall", ""),
 ];
 
+/// Whether the value of something that is not simulated changes nothing. PreemptMode is `cluster` unless it is set.
+pub(super) fn says_nothing(value: &str) -> bool {
+    let is_zero = value.chars().all(|c| "0:.".contains(c));
+    is_zero || ["-1", "cluster"].iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
 /// Sets something of a quality of service. Returns what has no effect.
 pub(super) fn set_qos(qos: &mut QualityOfService, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Priority"]) {
@@ -79,41 +48,29 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &AccountSetting) -> R
     } else if setting.is(&["UsageFactor"]) {
         qos.usage_factor = factor(setting.value)?;
     } else if setting.is(&["Flags"]) {
-        let (own, others): (Vec<String>, Vec<String>) =
-            listed(setting.value).into_iter().partition(|flag| flag.eq_ignore_ascii_case("DenyOnLimit"));
-        qos.deny_on_limit = match setting.change {
-            SettingChange::Set => !own.is_empty(),
-            SettingChange::Add => qos.deny_on_limit || !own.is_empty(),
-            SettingChange::Remove => qos.deny_on_limit && own.is_empty(),
-        };
-        return Ok(others.into_iter().map(|flag| format!("Flags={}", shortened(&flag))).collect());
+        return Ok(set_flags(qos, setting.value));
     } else {
         return set_limit(&mut qos.limits, LimitOwner::Qos, setting);
     }
     Ok(Vec::new())
 }
 
-pub(super) fn set_account(account: &mut Account, setting: &AccountSetting) -> Result<Vec<String>, String> {
-    if !setting.is(&["parent"]) {
-        return set_association(&mut account.own, setting);
-    }
-    account.parent = setting.value.to_string();
-    Ok(Vec::new())
+/// Sets the flags of a quality of service. Returns those that have no effect.
+pub(super) fn set_flags(qos: &mut QualityOfService, flags: &str) -> Vec<String> {
+    let (own, others): (Vec<String>, Vec<String>) =
+        listed(flags).into_iter().partition(|flag| flag.eq_ignore_ascii_case("DenyOnLimit"));
+    qos.deny_on_limit = !own.is_empty();
+    others.into_iter().map(|flag| format!("Flags={}", shortened(&flag))).collect()
 }
 
-/// Sets what accounts and users have in common.
+/// Sets what accounts and users have in common. Returns what has no effect.
 pub(super) fn set_association(own: &mut Association, setting: &AccountSetting) -> Result<Vec<String>, String> {
     if setting.is(&["Fairshare", "Share", "Shares"]) {
         own.shares = shares(setting.value)?;
     } else if setting.is(&["DefaultQOS"]) {
         own.default_qos = setting.value.to_string();
-    } else if setting.is(&QOS) {
-        let (names, qos) = (listed(setting.value), &mut own.qos);
-        match setting.change {
-            SettingChange::Set => *qos = names,
-            SettingChange::Add => qos.extend(names.into_iter().filter(|name| !qos.contains(name)).collect::<Vec<_>>()),
-            SettingChange::Remove => qos.retain(|name| !names.contains(name)),
-        }
+    } else if setting.is(&["QOS", "QOSLevel"]) {
+        own.qos = listed(setting.value);
     } else {
         return set_limit(&mut own.limits, LimitOwner::Association, setting);
     }
@@ -142,5 +99,24 @@ pub(in crate::machine) fn factor(text: &str) -> Result<f64, String> {
     match text.is_empty() {
         true => Ok(1.0),
         false => number().ok_or_else(|| format!("'{}' is no factor such as 0.5", shortened(text))),
+    }
+}
+
+/// Names with commas between them.
+pub(super) fn listed(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect()
+}
+
+/// A whole number. None if there is none.
+pub(super) fn number(text: &str) -> Result<Option<u32>, String> {
+    let number = || text.parse().map_err(|_| format!("'{}' is no whole number", shortened(text)));
+    if text.is_empty() || text == "-1" { Ok(None) } else { number().map(Some) }
+}
+
+/// Shares: a number, or `parent`. A dump has the number by which Slurm means the parent (SLURMDB_FS_USE_PARENT).
+pub(super) fn shares(text: &str) -> Result<Option<u32>, String> {
+    match text.eq_ignore_ascii_case("parent") || text == "2147483647" {
+        true => Ok(None),
+        false => Ok(Some(number(text)?.unwrap_or(1))),
     }
 }

@@ -1,119 +1,170 @@
-//! Scripts and dumps, with what they mean worked out by hand.
+//! Dumps and tables, with what they mean worked out by hand.
 
 use super::*;
 use crate::time::{DAY, HOUR};
 
+/// As a real Slurm wrote them: see the README there.
+const DUMP: &str = include_str!("../../../tests/slurm-accounts/limits.dump");
+const QOS: &str = include_str!("../../../tests/slurm-accounts/limits.qos");
+const SHOWN: &str = include_str!("../../../tests/slurm-accounts/limits.assoc");
+const TREE: &str = include_str!("../../../tests/slurm-accounts/limits.tree");
+
+/// What texts say of a cluster, with the lines of what has no effect; a `!` marks what matters.
+fn read_of(cluster: Option<&str>, texts: &[&str]) -> Result<(Associations, Vec<String>), String> {
+    let mut chosen = ChosenCluster { cluster: cluster.map(str::to_string), seen: BTreeSet::new() };
+    let (mut associations, mut lines) = (Associations::default(), Vec::new());
+    for text in texts {
+        let ignored = associations.add_text(text, &mut chosen).map_err(|error| error.to_string())?;
+        let line = |one: Ignored| format!("{} {}{}", one.place.line, one.name, if one.matters { "!" } else { "" });
+        lines.extend(ignored.into_iter().map(line));
+    }
+    Ok((associations, lines))
+}
+
 fn read(text: &str) -> Result<(Associations, Vec<String>), String> {
-    let mut associations = Associations::default();
-    let ignored = associations.add_text(text).map_err(|error| error.to_string())?;
-    let line =
-        |ignored: Ignored| format!("{} {}{}", ignored.place.line, ignored.name, if ignored.matters { "!" } else { "" });
-    Ok((associations, ignored.into_iter().map(line).collect()))
+    read_of(None, &[text])
 }
 
 fn wrong(text: &str) -> String {
     read(text).unwrap_err()
 }
 
-#[test]
-fn a_script_is_followed_line_by_line() {
-    let text = "\
-# qualities of service
-modify QOS set normal Priority=10
-add qos Name=hi,lo MaxTRESPerUser=cpu=12,gres/gpu=2,billing=9 MaxJobsPerUser=3 Flags=DenyOnLimit,NoDecay
-sacctmgr -i modify qos where name=lo set GrpCPUs=20 GrpTRES=mem=4G UsageFactor=0.5 MaxWall=2-0 GraceTime=5
-add cluster name=c qos=normal,hi
-add account name=a1 fairshare=2 Description=\"some words\"
-add account name=a2 parent=a1 GrpTRES=cpu=30
-add user name=u1,u2 account=a1
-add user u1 account=a2 Fairshare=parent
-modify user set qoslevel=\"normal,hi\"
-modify user where name=u1 account=a2 set qos+=lo qos-=hi MaxSubmitJobs=7
-modify user where name=u1 partition=p set MaxJobs=1
-add account gone
-add user u2 account=gone
-remove account where name=gone
-remove user name=u2
-add user name=u3 DefaultAccount=a2 Partition=p
-list associations format=Account
-";
-    let (associations, ignored) = read(text).unwrap();
-    let Associations { qos, accounts, users } = &associations;
-    let names: Vec<_> = qos.iter().map(|qos| (qos.name.as_str(), qos.priority, qos.deny_on_limit)).collect();
-    assert_eq!(names, [("normal", 10, false), ("hi", 0, true), ("lo", 0, true)]);
-    let limit = Tres { cpus: Some(12), gpus: Some(2), ..Tres::default() };
-    assert_eq!((qos[1].limits.max_tres_per_user, qos[1].limits.max_jobs), (limit, Some(3)));
-    assert_eq!(qos[2].limits.group_tres, Tres { cpus: Some(20), memory: Some(4096), ..Tres::default() });
-    assert_eq!((qos[2].usage_factor, qos[2].limits.max_wall), (0.5, Some(2 * DAY)));
-    let shown: Vec<_> =
-        accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares, one.own.qos.join(","))).collect();
-    let none = String::new;
-    assert_eq!(
-        shown,
-        [
-            ("root", "root", Some(1), "normal,hi".to_string()),
-            ("a1", "root", Some(2), none()),
-            ("a2", "a1", Some(1), none())
-        ]
-    );
-    assert_eq!(accounts[2].own.limits.group_tres.cpus, Some(30));
-    let shown: Vec<_> = users
-        .iter()
-        .map(|one| {
-            (
-                &*one.name,
-                &*one.account,
-                one.is_default,
-                one.own.shares,
-                one.own.qos.join(","),
-                one.own.limits.max_submit_jobs,
-            )
-        })
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            ("u1", "a1", true, Some(1), "normal,hi".to_string(), None),
-            ("u1", "a2", false, None, "normal,lo".to_string(), Some(7)),
-            ("u3", "a2", true, Some(1), none(), None),
-        ]
-    );
-    assert_eq!(
-        ignored,
-        [
-            "3 MaxTRESPerUser billing!",
-            "3 Flags=NoDecay!",
-            "4 GraceTime!",
-            "6 Description",
-            "12 a change where partition=p!",
-            "17 Partition!",
-            "18 list"
-        ]
-    );
+fn account<'a>(all: &'a Associations, name: &str) -> &'a Account {
+    all.accounts.iter().find(|one| one.name == name).unwrap()
+}
+
+fn user<'a>(all: &'a Associations, name: &str, account: &str) -> &'a User {
+    all.users.iter().find(|one| one.name == name && one.account == account).unwrap()
 }
 
 #[test]
-fn mistakes_of_scripts_are_named_with_their_lines() {
+fn a_dump_of_a_real_slurm_is_read() {
+    let (all, ignored) = read(DUMP).unwrap();
+    let shown: Vec<_> = all.accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares)).collect();
+    let expected = [("root", "root", 1), ("biology", "root", 1), ("physics", "root", 5), ("optics", "physics", 2)];
+    assert_eq!(shown, expected.map(|(name, parent, shares)| (name, parent, Some(shares))));
+    let cpus = |cpus| Tres { cpus: Some(cpus), ..Tres::default() };
+    assert_eq!(account(&all, "root").own.limits.group_tres, cpus(500));
+    assert_eq!(account(&all, "biology").own.limits.max_wall, Some(DAY));
+    let physics = &account(&all, "physics").own;
+    assert_eq!((physics.qos.join(","), physics.default_qos.as_str()), ("hi,normal".to_string(), "hi"));
+    assert_eq!(physics.limits.group_tres, Tres { memory: Some(8192), ..cpus(30) });
+    assert_eq!(account(&all, "optics").own.limits.group_tres_running_minutes, cpus(1000));
+    let shown: Vec<_> =
+        all.users.iter().map(|one| (&*one.name, &*one.account, one.is_default, one.own.shares)).collect();
+    let expected = [
+        ("root", "root", true, Some(1)),
+        ("bob", "biology", true, Some(1)),
+        ("bob", "physics", false, Some(3)),
+        // Slurm writes 2147483647 for the shares of the account above.
+        ("ann", "optics", true, None),
+    ];
+    assert_eq!(shown, expected);
+    let bob = &user(&all, "bob", "physics").own;
+    assert_eq!((bob.limits.max_jobs, bob.limits.max_submit_jobs), (Some(7), Some(9)));
+    assert_eq!(bob.limits.max_tres_per_job, Tres { gpus: Some(1), ..Tres::default() });
+    // +lo is beside what the account has.
+    assert_eq!(bob.qos.join(","), "hi,normal,lo");
+    let ann = &user(&all, "ann", "optics").own.limits;
+    assert_eq!((ann.group_jobs, ann.max_tres_minutes_per_job), (Some(4), cpus(100)));
+    let mattering: Vec<_> = ignored.iter().filter(|line| line.ends_with('!')).collect();
+    assert_eq!(mattering, ["21 Priority!", "24 the line of ann in the partition gpu!"]);
+    assert_eq!(all.unknown_qos().into_iter().collect::<Vec<_>>(), ["hi", "lo"]);
+}
+
+/// A dump and what `show` prints of the same database mean the same. Slurm shows the limits of accounts for their users too, and the
+/// shares of the parent as a word.
+#[test]
+fn a_dump_means_what_the_tables_mean() {
+    let (dump, _) = read_of(None, &[DUMP, QOS]).unwrap();
+    let (tree, ignored) = read_of(Some("test"), &[TREE, QOS]).unwrap();
+    assert_eq!((&dump.qos, dump.unknown_qos().len()), (&tree.qos, 0));
+    let names = |all: &Associations| all.qos.iter().map(|qos| qos.name.clone()).collect::<Vec<_>>().join(",");
+    assert_eq!(names(&dump), "normal,lo,hi");
+    for one in &dump.accounts {
+        let other = account(&tree, &one.name);
+        assert_eq!((&one.parent, one.own.shares), (&other.parent, other.own.shares), "{}", one.name);
+        assert_eq!(one.own.limits, other.own.limits, "{}", one.name);
+    }
+    assert_eq!((dump.accounts.len(), dump.users.len()), (tree.accounts.len(), tree.users.len()));
+    let sorted = |names: &[String]| names.iter().cloned().collect::<BTreeSet<_>>();
+    for one in &dump.users {
+        let other = user(&tree, &one.name, &one.account);
+        assert_eq!(one.own.shares, other.own.shares, "{}", one.name);
+        assert!(one.own.qos.is_empty() || sorted(&one.own.qos) == sorted(&other.own.qos), "{}", one.name);
+    }
+    assert_eq!(ignored, ["11 the column Priority!", "13 the row of ann in the partition gpu!"]);
+    // Without a column for it, or a tree, the accounts above are not known.
+    let (flat, ignored) = read_of(Some("test"), &[SHOWN]).unwrap();
+    assert!(flat.accounts.iter().all(|account| account.parent == ROOT));
+    assert!(ignored.contains(&"1 no column ParentName: all accounts are directly below the root!".to_string()));
+}
+
+#[test]
+fn rows_of_another_cluster_are_not_read() {
+    let (other, _) = read_of(Some("other"), &[TREE]).unwrap();
+    let names: Vec<_> = other.users.iter().map(|user| &*user.name).collect();
+    assert_eq!((other.accounts.len(), names), (2, vec!["root", "cat"]));
+    let two = "Cluster - 'a'\nParent - 'root'\nAccount - 'x'\nCluster - 'B'\nParent - 'root'\nAccount - 'y'\n";
+    let names = |cluster| {
+        let (all, _) = read_of(cluster, &[two]).unwrap();
+        all.accounts.iter().map(|account| account.name.clone()).collect::<Vec<_>>().join(",")
+    };
+    assert_eq!((names(Some("a")), names(Some("b"))), ("root,x".to_string(), "root,y".to_string()));
+    assert_eq!(Associations::parse(two).unwrap_err().to_string(), "line 1: of several clusters: a, b");
+}
+
+/// Newer versions of Slurm write qualities of service into a dump too.
+#[test]
+fn a_dump_may_have_lines_of_qos() {
+    let text = "\
+QOS - 'normal':Description='Normal QOS default'
+QOS - 'hi':Description='it's: fast':Flags='DenyOnLimit,NoDecay':GraceTime=0:MaxJobsPU=3:MaxTRESPerUser=cpu=12,gres/gpu:v100=2:Priority=100:UsageFactor=0.500000
+Cluster - c:Classification='Capability'   # of the site
+Parent - \"root\"
+Account - 'a':Description='x':MaxTRESRunMins=cpu=5:MaxJobsAccrue=2
+";
+    let (all, ignored) = read(text).unwrap();
+    let hi = &all.qos[1];
+    assert_eq!((hi.priority, hi.usage_factor, hi.deny_on_limit, hi.limits.max_jobs), (100, 0.5, true, Some(3)));
+    assert_eq!(hi.limits.max_tres_per_user, Tres { cpus: Some(12), ..Tres::default() });
+    assert_eq!(all.accounts.iter().map(|one| &*one.name).collect::<Vec<_>>(), ["root", "a"]);
+    let mattering: Vec<_> = ignored.iter().filter(|line| line.ends_with('!')).map(String::as_str).collect();
+    let expected = ["2 Flags=NoDecay!", "2 MaxTRESPerUser gres/gpu:v100!", "5 MaxTRESRunMins!", "5 MaxJobsAccrue!"];
+    assert_eq!(mattering, expected);
+    // What two files say of a QOS must be the same.
+    let table = "Name|Priority|Flags|MaxJobsPU|MaxTRESPU|UsageFactor\nhi|100|DenyOnLimit|3|cpu=12|0.5\n";
+    assert_eq!(read_of(None, &[text, table]).unwrap().0.qos.len(), 2);
+    let other = table.replace("100", "7");
+    assert_eq!(read_of(None, &[text, &other]).unwrap_err(), "line 2: the QOS 'hi' is there twice");
+}
+
+#[test]
+fn mistakes_of_dumps_are_named_with_their_lines() {
+    let of = |line: &str| format!("Cluster - 'c'\nParent - 'root'\n{line}");
     for (text, why) in [
-        ("", "line 1: nothing to read: give a script for sacctmgr, or the output of 'sacctmgr show assoc -P'"),
-        ("\nhello", "line 2: 'hello' is no line for sacctmgr such as 'add user name=u1 account=a1 fairshare=2'"),
-        ("frob user name=a", "line 1: 'frob user name=a' is no line for sacctmgr"),
-        ("add user name=u", "line 1: the user 'u' has no account: write account=..."),
-        ("add user name=u account=b", "line 1: there is no account 'b': write 'add account name=b' before"),
-        ("add account name=a parent=b", "line 1: there is no account 'b'"),
-        ("add account name=a Fairshare=lots", "line 1: Fairshare=lots: 'lots' is no whole number"),
-        ("add account name=a MaxWall=soon", "line 1: MaxWall=soon: 'soon' is no time such as 7-0 or 30:00"),
-        ("add account name=a GrpTRES=12", "line 1: GrpTRES=12: '12' is no amount such as cpu=12,mem=4G"),
-        ("add account name=a GrpJobs=-7", "line 1: GrpJobs=-7: '-7' is no whole number"),
-        ("add account", "line 1: no name: write name=..."),
-        ("modify qos normal", "line 1: nothing follows: write set key=value"),
-        ("add account \"a", "line 1: a quote is not closed"),
+        (String::new(), "line 1: nothing to read: export the accounts with 'sacctmgr dump CLUSTER file=site.dump' and"),
+        ("\nhello".into(), "line 2: 'hello' is no line of a dump such as User - 'ann':"),
+        ("Frob - 'a'".into(), "line 1: 'Frob - 'a'' is no line of a dump"),
         (
-            "add account a\nadd account b parent=a\nmodify account name=a set parent=b",
-            "line 3: the account 'a': it is below itself",
+            "# a script\nadd user name=u account=a".into(),
+            "line 2: 'add user name=u account=a' is a command for sacctmgr: such scripts are not read, because they do not say what \
+             was there before; export the accounts with 'sacctmgr dump CLUSTER file=site.dump'",
         ),
+        ("sacctmgr -i modify qos normal set Priority=1".into(), "line 1: 'sacctmgr -i modify qos"),
+        ("Parent - 'root'".into(), "line 1: Parent before the first line 'Cluster - NAME'"),
+        ("Cluster - 'c'\nAccount - 'a'".into(), "line 2: Account before a line 'Parent - NAME'"),
+        (of("Parent - 'b'"), "line 3: there is no line 'Account - 'b'' before"),
+        (of("Account - 'a':Fairshare=lots"), "line 3: Fairshare=lots: 'lots' is no whole number"),
+        (of("Account - 'a':MaxWall=soon"), "line 3: MaxWall=soon: 'soon' is no time such as 7-0 or 30:00"),
+        (of("Account - 'a':GrpTRES=12"), "line 3: GrpTRES=12: '12' is no amount such as cpu=12,mem=4G"),
+        (of("Account - 'a':GrpJobs=-7"), "line 3: GrpJobs=-7: '-7' is no whole number"),
+        (of("Account - ''"), "line 3: Account - without a name"),
+        (of("Account - 'a"), "line 3: a quote is not closed"),
+        (of("Account - 'a':Fairshare"), "line 3: ':Fairshare' is not :key=value"),
+        (of("Account - 'a'\nAccount - 'a'"), "line 4: the account 'a': another one has this name"),
     ] {
-        let error = wrong(text);
+        let error = wrong(&text);
         assert!(error.starts_with(why), "{text}: {error}");
     }
 }
@@ -130,7 +181,7 @@ c| biology|||1|||||||||||||normal||
 ";
 
 #[test]
-fn dumps_of_associations_are_read() {
+fn tables_of_associations_are_read() {
     let (associations, ignored) = read(ASSOC).unwrap();
     let accounts: Vec<_> = associations.accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares)).collect();
     assert_eq!(
@@ -151,11 +202,11 @@ fn dumps_of_associations_are_read() {
         ("ann", "optics", None, true)
     );
     assert_eq!((ann.own.limits.group_jobs, ann.own.limits.max_wall), (Some(4), Some(DAY)));
-    assert_eq!(ignored, ["1 the column Cluster", "1 the column Priority!", "7 the row of ann in the partition gpu!"]);
+    assert_eq!(ignored, ["7 the row of ann in the partition gpu!"]);
 }
 
 #[test]
-fn dumps_of_qualities_of_service_are_read() {
+fn tables_of_qualities_of_service_are_read() {
     let text = "Name|Priority|GraceTime|Flags|UsageFactor|MaxTRESPU|MaxJobsPU|MaxWall|\nnormal|0|00:00:00||1.000000||||\n\
                 hi|100|00:00:00|DenyOnLimit,OverPartQOS|0.500000|cpu=12|3|12:00:00|\n";
     let (associations, ignored) = read(text).unwrap();
@@ -165,7 +216,10 @@ fn dumps_of_qualities_of_service_are_read() {
         (hi.limits.max_tres_per_user.cpus, hi.limits.max_jobs, hi.limits.max_wall),
         (Some(12), Some(3), Some(12 * HOUR))
     );
-    assert_eq!(ignored, ["1 the column GraceTime!", "3 Flags=OverPartQOS!"]);
+    assert_eq!(ignored, ["3 Flags=OverPartQOS!"]);
+    // A column that is not used matters where it says something.
+    let unused = "Name|GraceTime|PreemptMode|Preempt\na|00:00:00|cluster|\nb|00:05:00|cluster|a\n";
+    assert_eq!(read(unused).unwrap().1, ["3 the column GraceTime!", "3 the column Preempt!"]);
     for (text, why) in [
         ("a|b\n", "line 1: neither a column Account nor a column Name in 'a|b': give the output of"),
         ("Name|Priority\nx|1|2\n", "line 2: 3 cells; the header has 2 columns"),
@@ -180,8 +234,8 @@ fn dumps_of_qualities_of_service_are_read() {
 
 #[test]
 fn limits_are_written_as_they_are_read() {
-    let text = "add qos q MaxTRESPerUser=cpu=12,mem=3000,node=2,gres/gpu=1 GrpWall=3:00:00 MaxJobsPerAccount=2";
-    let limits = read(text).unwrap().0.qos[1].limits.clone();
+    let text = "QOS - 'q':MaxTRESPerUser=cpu=12,mem=3000,node=2,gres/gpu=1:GrpWall=180:MaxJobsPA=2";
+    let limits = read(text).unwrap().0.qos[0].limits.clone();
     assert_eq!(
         limits.in_words(LimitOwner::Qos),
         "group_wall=3h max_jobs_per_account=2 max_tres_per_user=cpu=12,mem=3000M,node=2,gres/gpu=1"

@@ -65,8 +65,9 @@ pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignor
     };
     note_parameters(&lines, &mut ignored);
     let Select { shares_cores, ignores_memory, .. } = select;
-    let mut cluster =
-        Cluster { nodes, partitions, switches, shares_cores, ignores_memory, associations: Default::default() };
+    let name = last(&lines, "ClusterName").map_or(String::new(), |line| line.value.clone());
+    let associations = Default::default();
+    let mut cluster = Cluster { name, nodes, partitions, switches, shares_cores, ignores_memory, associations };
     cluster.complete();
     Ok((cluster, ignored))
 }
@@ -168,6 +169,7 @@ impl Select {
 /// Adds the parameters that say nothing of the machine, and puts all in the order of the files.
 fn note_parameters(lines: &[ConfLine], ignored: &mut Vec<Ignored>) {
     let used = [
+        "ClusterName",
         "NodeName",
         "PartitionName",
         "NodeSet",

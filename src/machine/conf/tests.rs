@@ -69,7 +69,6 @@ fn a_site_is_read_as_slurm_reads_it() {
     assert_eq!((whole.max_cpus_per_node, whole.state), (Some(8), PartitionState::Drain));
     assert_eq!(cluster.default_partition(), Some(0));
     let expected = [
-        (1, "ClusterName", false),
         (5, "NodeName Port", false),
         (6, "NodeName Gres, the type tesla", true),
         (6, "NodeName Gres, the type k80", true),

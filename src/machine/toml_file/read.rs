@@ -16,8 +16,8 @@ use crate::text::shortened;
 
 /// The tables of a machine.
 const TABLES: [&str; 6] = ["nodes", "partitions", "switches", "qos", "accounts", "users"];
-/// Its switches, before the tables.
-const SWITCHES: [&str; 2] = ["shares_cores", "ignores_memory"];
+/// Its name and its switches, before the tables.
+const BEFORE: [&str; 3] = ["cluster", "shares_cores", "ignores_memory"];
 
 /// Reads a machine from TOML.
 ///
@@ -47,7 +47,8 @@ pub fn parse_toml(text: &str) -> Result<Cluster, ConfError> {
     // A file that says nothing of memory means that it does not matter.
     let ignores_memory = top.switch("ignores_memory")?.unwrap_or(!has_memory);
     let associations = associations(&entries)?;
-    let mut cluster = Cluster { nodes, partitions, switches, shares_cores, ignores_memory, associations };
+    let name = top.text("cluster")?.unwrap_or_default();
+    let mut cluster = Cluster { name, nodes, partitions, switches, shares_cores, ignores_memory, associations };
     cluster.complete();
     Ok(cluster)
 }
@@ -60,7 +61,7 @@ fn line_of(error: &str) -> ConfError {
 }
 
 fn refuse_other_tables(entries: &[SettingsEntry]) -> Result<(), ConfError> {
-    let known = || TABLES.iter().chain(&SWITCHES).copied();
+    let known = || TABLES.iter().chain(&BEFORE).copied();
     match entries.iter().find(|entry| !known().any(|name| name == entry.key)) {
         None => Ok(()),
         Some(SettingsEntry { key, line, .. }) => {
@@ -68,7 +69,7 @@ fn refuse_other_tables(entries: &[SettingsEntry]) -> Result<(), ConfError> {
             let (shown, meant) = (shortened(key), did_you_mean(key, known()));
             let why = format!(
                 "no key '{shown}'; a machine has tables {tables}, and before them {}{meant}",
-                SWITCHES.join(", ")
+                BEFORE.join(", ")
             );
             Err(FileLine::of_line(*line).wrong(why))
         }

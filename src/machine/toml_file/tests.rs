@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::super::associations::Associations;
 use super::super::{Cluster, parse_slurm_conf};
 use super::*;
 use crate::time::DAY;
@@ -126,14 +127,16 @@ fn short_files_have_defaults() {
 
 #[test]
 fn a_slurm_conf_becomes_toml_and_stays_the_same_machine() {
-    let text = "SelectTypeParameters=CR_CPU\nNodeName=n[1-4],r[1-2]x[01-12] CPUs=4 RealMemory=7000\n\
+    let text = "ClusterName=Big\nSelectTypeParameters=CR_CPU\nNodeName=n[1-4],r[1-2]x[01-12] CPUs=4 RealMemory=7000\n\
                 NodeName=z CPUs=8 ThreadsPerCore=2 Gres=gpu:3 Feature=a,\"b\\\\\nPartitionName=p Nodes=n[1-4],r2x[02-05]\n\
                 PartitionName=\"odd name\" Nodes=ALL MaxTime=30 DefMemPerCPU=100 MaxNodes=0\n";
     let text = text.replace(",\"b\\\\", ",b");
     let (mut cluster, _) = parse_slurm_conf(&text, Path::new("/no such folder")).unwrap();
     cluster.nodes[0].features.push("\"quoted\" \\ and\ttab".to_string());
-    cluster.associations.add_text("add qos hi Priority=3\nadd account a GrpTRES=cpu=3\nadd user u account=a").unwrap();
+    cluster.associations =
+        Associations::of_commands("add qos hi Priority=3\nadd account a GrpTRES=cpu=3\nadd user u account=a");
     let toml = written(&cluster);
+    assert!(toml.starts_with("cluster = \"Big\"\n"), "{toml}");
     assert_eq!(parse_toml(&toml).unwrap(), cluster, "{toml}");
 }
 

@@ -16,6 +16,7 @@ impl Cluster {
     /// If `out` fails.
     pub fn write_toml(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut top = TomlTable::default();
+        top.text("cluster", &self.name);
         top.switch("shares_cores", self.shares_cores);
         // The same is meant if no node has memory.
         let has_memory = !self.ignores_memory || self.nodes.iter().any(|node| node.memory > 0);

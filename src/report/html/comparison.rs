@@ -48,7 +48,7 @@ impl ComparisonReport<'_> {
     /// The page and its charts.
     pub fn write(self) -> WrittenReport {
         let table = ComparisonTable::of(self.settings);
-        let title = caption(table.settings[0], self.options);
+        let title = caption(&table.settings, self.options);
         let result = match &self.site {
             Some((site, true)) => format!("{site} {}", result_in_words(&table.settings)),
             Some((site, false)) => format!("{} {site}", result_in_words(&table.settings)),

@@ -49,7 +49,7 @@ use releases::{Release, Releases};
 use settings::{ON_NODES, Settings};
 use space::Space;
 
-pub(super) use settings::FORM;
+pub(super) use settings::{FORM, idle_key};
 
 /// The policy of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {

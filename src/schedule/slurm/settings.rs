@@ -148,6 +148,24 @@ pub const FORM: Form = Form {
     ],
 };
 
+/// Why a written key has no effect. None if it has one, or is the default.
+pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> {
+    let form = FORM.keys.iter().find(|form| form.name == key)?;
+    let is_after_order = FORM.keys.iter().skip_while(|form| form.name != "order").skip(1).any(|form| form.name == key);
+    match key {
+        _ if spec.text(key) == form.default => None,
+        _ if form.about.ends_with(ON_NODES) && !on_nodes => {
+            Some("on a pool of processors, which has no nodes (--machine)")
+        }
+        "shares" | "shares_file" if on_nodes => Some("on nodes, where shares are those of --associations"),
+        "enforce_limits" => None,
+        // The keys of priorities.
+        _ if is_after_order && spec.text("order") != "multifactor" => Some("without order=multifactor"),
+        "preempt_exempt" | "requeue_delay" if spec.text("preempt") == "off" => Some("without preempt"),
+        _ => None,
+    }
+}
+
 /// The values of the keys.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {

@@ -107,9 +107,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         return collector.drop_row(|report| &mut report.without_gpus);
     }
     let [.., partition, qos, account, _] = fields;
-    let limits = &collector.options.reading.partition_limits;
-    let of_partition = || limits.iter().find(|(name, _)| name.as_bytes() == partition).map(|(_, limit)| *limit);
-    let estimate = time_limit(time)?.or_else(of_partition);
+    let estimate = time_limit(time)?.or_else(|| collector.limit_of_partition(partition));
     let (run, is_killed) = match run_time(walltime)? {
         Some(run) => (run, false),
         None => (estimate.ok_or(Bad::value(line, "-t", "is missing, and the job runs until its limit"))?, true),

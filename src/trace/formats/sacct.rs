@@ -206,8 +206,7 @@ fn row<'r>(
         }
     };
 
-    let of_partition = || reading.partition_limits.iter().find(|(name, _)| name.as_bytes() == partition);
-    let estimate = time_limit(limit, limit_raw)?.or_else(|| of_partition().map(|(_, limit)| *limit));
+    let estimate = time_limit(limit, limit_raw)?.or_else(|| collector.limit_of_partition(partition));
     let elapsed = match elapsed_raw {
         b"" => duration(elapsed, "Elapsed")?,
         raw => Some(count(raw, "ElapsedRaw")?.unwrap_or(0)).filter(|&elapsed| elapsed >= 0),

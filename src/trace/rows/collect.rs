@@ -1,6 +1,6 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -12,7 +12,7 @@ use super::reading::SubmitTime;
 use super::values::Bad;
 use crate::sort::sort_by_key;
 use crate::text::shortened;
-use crate::time::HOUR;
+use crate::time::{HOUR, Seconds};
 use crate::trace::conditions::ConditionsRead;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::formats::{LogFormat, format_of_line};
@@ -77,6 +77,8 @@ pub struct SourceReport {
     pub run_column: Option<String>,
     /// Rows of a file of requests (`--requests`) whose job is not in the log.
     pub unmatched_requests: u64,
+    /// The partitions of `--partition-limit` in which no job is without a limit of its own.
+    pub unused_limits: BTreeSet<String>,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: BTreeMap<String, u64>,
     /// Of a present queue, as all that follows: jobs that have ended.
@@ -164,9 +166,11 @@ impl<'a> Collector<'a> {
         progress: &'a mut dyn FnMut(usize),
     ) -> Self {
         let numbers = (format.name() == "csv").then(Vec::new);
+        let mut log = Log::new(source, options, format.name());
+        log.source.unused_limits = options.reading.partition_limits.iter().map(|(name, _)| name.clone()).collect();
         Collector {
             options,
-            log: Log::new(source, options, format.name()),
+            log,
             format,
             lines: Vec::new(),
             present: PresentRows::default(),
@@ -214,6 +218,14 @@ impl<'a> Collector<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The limit of a partition (`--partition-limit`), for a job without a limit of its own.
+    pub fn limit_of_partition(&mut self, partition: &[u8]) -> Option<Seconds> {
+        let limits = &self.options.reading.partition_limits;
+        let (name, limit) = limits.iter().find(|(name, _)| name.as_bytes() == partition)?;
+        self.log.source.unused_limits.remove(name);
+        Some(*limit)
     }
 
     /// Counts a row that is dropped, which is not a fault.

@@ -125,10 +125,9 @@ mod tests {
 
     #[test]
     fn the_default_qos_is_that_of_the_nearest() {
-        let mut associations = Associations::default();
         let script = "add qos low\nadd qos high\nadd account a DefaultQOS=low\nadd account b parent=a\n\
             add user x account=b\nadd user y account=b DefaultQOS=high\n";
-        associations.add_text(script).unwrap();
+        let associations = Associations::of_commands(script);
         let mut owners = Owners::new(&associations);
         let mut found = |user: &str, account: &str| {
             let owner = owners.find(user, account);

@@ -160,6 +160,7 @@ mod tests {
 
     use super::super::site::SlurmParameters;
     use super::*;
+    use crate::machine::associations::Associations;
     use crate::machine::parse_cluster;
     use crate::request::{GpusAsked, MemoryAsked, Request};
     use crate::schedule::catalog;
@@ -175,7 +176,7 @@ PartitionName=gpu Nodes=g[1-2] PriorityJobFactor=40
     fn priorities(keys: &str) -> (SitePriorities, SlurmSite) {
         let (mut cluster, _) = parse_cluster(CONF, Path::new("")).unwrap();
         let script = "add qos Name=low Priority=5\nadd qos Name=high Priority=20\n";
-        cluster.associations.add_text(script).unwrap();
+        cluster.associations = Associations::of_commands(script);
         let owners = Owners::new(&cluster.associations);
         let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::of(&catalog::parse("slurm").unwrap()));
         let weights = PriorityWeights::of(&catalog::parse(&format!("slurm:order=multifactor,{keys}")).unwrap());

@@ -12,9 +12,7 @@ add user name=b1 DefaultAccount=b
 ";
 
 fn owners(script: &str) -> Owners {
-    let mut associations = Associations::default();
-    associations.add_text(script).unwrap();
-    Owners::new(&associations)
+    Owners::new(&Associations::of_commands(script))
 }
 
 /// The half-life is such that use decays by a thousandth in a second.

@@ -29,9 +29,7 @@ PartitionName=plain Nodes=ALL Default=YES
 PartitionName=other Nodes=ALL QOS=inside
 ";
         let (mut cluster, _) = parse_slurm_conf(conf, Path::new("")).unwrap();
-        let mut associations = Associations::default();
-        let ignored = associations.add_text(script).unwrap();
-        assert!(ignored.is_empty(), "{ignored:?}");
+        let associations = Associations::of_commands(script);
         let owners = Owners::new(&associations);
         cluster.associations = associations;
         Site { limits: SiteLimits::new(Arc::new(cluster), &owners), owners, next: 1 }
