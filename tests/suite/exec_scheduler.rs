@@ -254,7 +254,7 @@ fn nodes_are_told_and_can_be_named() {
     );
     let (_folder, spec) = answers(&["{}", "{}", r#"{"start":["1","2","4"]}"#]);
     let Ran { code, err, .. } = run(&spec);
-    assert!(code == 1 && err.contains("job 4 (id 4) needs 3 processors, but 1 are free"), "{err}");
+    assert!(code == 1 && err.contains("job 4 (id 4) does not fit what is free on the nodes"), "{err}");
 }
 
 /// The error of a program on a small log, in which the second job waits for the first.
