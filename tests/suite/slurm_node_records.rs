@@ -126,6 +126,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         gpus,
         constraint: text("feat"),
         exclusive: job["excl"] == true,
+        partitions: text("part").split(',').map(str::to_string).collect(),
         ..Request::default()
     };
     let node = |name: &str| site.cluster.nodes.iter().position(|node| node.name == name).unwrap() as u32;
