@@ -1,8 +1,9 @@
 //! Passes on nodes that would only find again what the last ones found.
 //!
 //! With `priority/multifactor` the daemon makes both passes after each recalculation, every five minutes. Most recalculations leave
-//! the order of the queue as it is, and nobody has started or ended since. Such a pass starts nothing, and is not made. A week of
-//! 24 waiting jobs on 38 nodes takes a third of the time, with the same starts.
+//! the order of the queue as it is, and nobody has started or ended since. Such a pass starts nothing, and is not made.
+//! `sim wait` for 24 waiting jobs on 38 nodes, with a past of 5,163 jobs, takes 147 s of processor time instead of 315 s, with the
+//! same answers.
 
 use super::nodes::{NodeWeight, NodesState};
 use crate::time::Time;
