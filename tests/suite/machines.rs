@@ -42,7 +42,7 @@ PartitionName=all Nodes=ALL PriorityTier=2 MaxNodes=2
 fn a_configuration_is_shown() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
-    let dump = "QOS - 'normal'\nQOS - 'hi':Priority=5:MaxJobsPU=2\nCluster - 'site'\nParent - 'root'\n\
+    let dump = "QOS - 'normal'\nQOS - 'hi':Priority=5:MaxJobsPU=2\nCluster - 'small'\nParent - 'root'\n\
         Account - 'a':Fairshare=3\nParent - 'a'\nUser - 'u':DefaultAccount='a':AdminLevel='Operator'\n";
     let dump = folder.write("dump", dump);
     let ran = sim(&["machine", &conf, "--associations", &dump]);

@@ -494,7 +494,7 @@ fn placement_by_hand() {
         assert_eq!(waits_on(machine, jobs, &format!("{scheduler}:placement=spread")), ["0", "0", "98"]);
     }
     let ran = sim(&["--first", "50", "--scheduler", "easy:placement=spread"]);
-    assert!(ran.code == 0 && ran.err.contains("placement has no effect without --machine"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("the key placement has no effect on a pool"), "{}", ran.err);
 }
 
 /// Two partitions with a node of 4 CPUs each. The third and the fourth job each wait for all of a node. If a job of 4 CPUs is urgent,
