@@ -278,7 +278,7 @@ fn wrong_questions_are_refused() {
     let ran = sim_fed(&["fidelity", "-", "--scheduler", "easy", "--format", "table"], late_text(&folder).as_bytes());
     assert!(ran.code == 0 && ran.out.contains("1 job compared; 1 job without a recorded wait is left out"), "{ran:?}");
     let ran = sim_fed(&["fidelity", "-", "--estimates-seed", "3", "--first", "50"], &demo_text());
-    assert!(ran.code == 0 && ran.err.contains("--estimates-seed 3 has no effect"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("--estimates-seed 3 has no effect"), "{}", ran.err);
 }
 
 fn late_text(folder: &Folder) -> String {

@@ -382,9 +382,15 @@ fn preemption_is_said_to_be_unverified_and_to_need_nodes() {
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["preempted", "1"]);
     let off = sim(&[&log[..], &["--machine", &conf, "--scheduler", "slurm"]].concat());
     assert!(off.code == 0 && !off.err.contains("preempt") && !off.out.contains("preempt"), "{}", off.err);
-    for scheduler in ["slurm:preempt=requeue", &format!("slurm:conf={conf}")] {
-        let pool = sim(&[&log[..], &["--procs", "8", "--scheduler", scheduler]].concat());
-        assert!(pool.code == 0 && pool.err.contains("preemption has no effect without --machine"), "{}", pool.err);
-        assert!(!pool.out.contains("preempted"), "{}", pool.out);
-    }
+    // What a file says is left out on a pool, with a warning; what is asked for there is refused.
+    let on_pool = |scheduler: &str| sim(&[&log[..], &["--procs", "8", "--scheduler", scheduler]].concat());
+    let pool = on_pool(&format!("slurm:conf={conf}"));
+    assert!(pool.code == 0 && pool.err.contains("preemption has no effect without --machine"), "{}", pool.err);
+    assert!(!pool.out.contains("preempted"), "{}", pool.out);
+    let pool = on_pool("slurm:preempt=requeue");
+    assert!(
+        pool.code == 2 && pool.err.contains("the key preempt has no effect on a pool of processors"),
+        "{}",
+        pool.err
+    );
 }

@@ -441,7 +441,7 @@ fn bad_sweeps() {
         (&["--replication", "1..2", "--replications", "3"], "the grid has two lists of 'replication'"),
         (&["--estimates", "f", "--missing-estimate", "drop,runtime"], "--missing-estimate has no effect together with"),
         // Runs with equal rows are not replications.
-        (&["--seed", "1..3"], "seed: a list of 3 gives equal rows: it has no effect without --shake"),
+        (&["--seed", "1..3"], "--seed 2 has no effect without --shake"),
         (&["--estimates", "x2", "--estimates-seed", "1..3"], "has no effect without a random model in --estimates"),
         // Found before the first cell runs, not after the last.
         (&["--load", "1,2", "--group-by", "colour"], "there is no column 'colour' to group by"),
