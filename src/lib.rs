@@ -87,6 +87,7 @@
 //! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
 //!   `schedule/on_nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
 //!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.
+//! - Which passes of Slurm on nodes need not be made: `schedule/slurm/last_passes.rs`.
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
 //!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
@@ -105,7 +106,8 @@
 //! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
 //!   `trace/formats/mod.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
-//! - What the rows of a format say that a job asks for, and files of requests: `trace/requests/`.
+//! - What the rows of a format say that a job asks for, command lines of sbatch, and files of requests: `trace/requests/`.
+//! - The ids that jobs have in their log: `trace/ids.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
@@ -133,7 +135,8 @@
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts
 //!   as files for papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
-//! - An option that changes results: its line in `experiment/option_table.rs`. Any other option: the file of its command in `cli/`.
+//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`. Any
+//!   other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.
 

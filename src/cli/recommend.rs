@@ -19,7 +19,7 @@ use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users
 use crate::experiment::{Options, Setting};
 use crate::metrics::Column;
 use crate::recommend::{
-    Question, candidates_under, default_candidates, figure, guards, recommendation_cells, write_recommendation,
+    Question, default_candidates, figure, guards, recommendation_cells, slurm_candidates, write_recommendation,
 };
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
@@ -163,7 +163,7 @@ fn with_conf(
         true => complete(&args.present)?,
         false => conf.baseline(),
     };
-    let candidates = all_candidates(&args.candidates, || candidates_under("slurm:running=prediction"));
+    let candidates = all_candidates(&args.candidates, slurm_candidates);
     Ok((present, candidates.iter().map(complete).collect::<Result<_, _>>()?))
 }
 

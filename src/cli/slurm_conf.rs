@@ -39,7 +39,7 @@ pub struct SiteConf {
 }
 
 /// What lines begin with that `--machine` reads.
-const OF_MACHINE: [&str; 6] = ["Node", "Partition", "Select", "Topology", "Gres", "Down"];
+const OF_MACHINE: [&str; 7] = ["Node", "Partition", "Select", "Topology", "Gres", "Down", "ClusterName"];
 
 /// What the file says, if the option was given, with the notes of [`SiteConf::open`]. Notes of the machines of `--machine` too what
 /// is down and what is not simulated.
@@ -158,11 +158,13 @@ impl SiteConf {
         let conf = SlurmConf::read(file).map_err(UsageError)?;
         let has_nodes = conf.procs.is_some() && !has_machine(matches);
         let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
-        let (mut mattering, others): (Vec<&Ignored>, Vec<&Ignored>) =
+        let (mut mattering, mut others): (Vec<&Ignored>, Vec<&Ignored>) =
             conf.unused.iter().partition(|unused| unused.matters);
         let is_on_nodes = |file: &String| file != "none";
         if machine.is_some() || matches.try_get_one("machine").is_ok_and(|file| file.is_some_and(is_on_nodes)) {
-            mattering.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+            for unused in [&mut mattering, &mut others] {
+                unused.retain(|unused| !OF_MACHINE.iter().any(|begin| unused.name.starts_with(begin)));
+            }
         }
         if let Some(machine) = &machine {
             let is_new = |ignored: &&Ignored| ignored.matters && !conf.unused.contains(ignored);

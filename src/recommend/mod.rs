@@ -27,21 +27,24 @@ const SCHEDULERS: [&str; 4] = ["easy", "sjbf", "sjbf:running=estimate", "sjbf:ru
 const PREDICTORS: [&str; 11] =
     ["estimate", "ruh", "easy++", "sbh", "sbh-noest", "smith", "gibbons", "downey", "learned", "kin", "kin:learn=off"];
 
+/// The predictors that compete in a site's Slurm, whose simulation on nodes takes long: those that won on some log. `estimate` would
+/// be what the site has.
+const SLURM_PREDICTORS: [&str; 6] = ["ruh", "easy++", "sbh", "learned", "kin", "kin:learn=off"];
+
 /// What competes too. `fair` is made for one predictor.
 const FAIR: [(&str, &str); 2] = [("fair", "kin"), ("fair:accounts=users", "kin")];
 
 /// What competes if no candidates are given.
 pub fn default_candidates() -> Vec<Setting> {
-    let fair = FAIR.map(|(scheduler, predictor)| Setting::parse(scheduler, predictor).expect("a valid setting"));
-    SCHEDULERS.into_iter().flat_map(candidates_under).chain(fair).collect()
+    let under = |scheduler| PREDICTORS.map(|predictor| (scheduler, predictor));
+    let all = SCHEDULERS.into_iter().flat_map(under).chain(FAIR);
+    all.map(|(scheduler, predictor)| Setting::parse(scheduler, predictor).expect("a valid setting")).collect()
 }
 
-/// The default predictors under one scheduler.
-///
-/// # Panics
-/// If it is not the spec of a scheduler.
-pub fn candidates_under(scheduler: &str) -> Vec<Setting> {
-    PREDICTORS.map(|predictor| Setting::parse(scheduler, predictor).expect("a valid setting")).to_vec()
+/// What competes in the Slurm of a site, which plans with predictions, if no candidates are given.
+pub fn slurm_candidates() -> Vec<Setting> {
+    let under = |predictor| Setting::parse("slurm:running=prediction", predictor).expect("a valid setting");
+    SLURM_PREDICTORS.map(under).to_vec()
 }
 
 /// What is asked.

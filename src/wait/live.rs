@@ -35,7 +35,7 @@ const MOST_PAST: usize = 4_000_000;
 
 /// The same for Slurm's rules on nodes, where a job takes about twenty times as long: 5,157 jobs of a site with 38 nodes would
 /// take minutes. They are then simulated at least this number of times: the median of fewer draws says little.
-const MOST_PAST_ON_NODES: usize = 400_000;
+const MOST_PAST_ON_NODES: usize = 250_000;
 const FEWEST_PAST_DRAWS: usize = 5;
 
 /// The most jobs in all simulations of the present queue. A longer queue is simulated less often, but at least 20 times: of fewer

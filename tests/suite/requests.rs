@@ -220,9 +220,9 @@ fn a_job_number_that_is_not_unique_has_no_request() {
     let file = folder.write("asked.csv", "job,cpus,memory\n2,4,5\n9,4,5\n");
     let read = read_with(&Source::from_argument(&swf), &[("requests", &file)]).unwrap();
     assert_eq!((read.source.unmatched_requests, asked(&read).iter().flatten().count()), (1, 1));
-    let file = folder.write("asked.csv", "job,cpus,memory\n1,4,5\n");
+    let file = folder.write("other.csv", "job,cpus,memory\n1,4,5\n");
     let error = read_with(&Source::from_argument(&swf), &[("requests", &file)]).unwrap_err().to_string();
-    assert!(error.contains("asked.csv:2:") && error.contains("has more than one job 1"), "{error}");
+    assert!(error.contains("other.csv:2:") && error.contains("has more than one job 1"), "{error}");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn the_content_of_a_file_of_requests_identifies_a_run() {
     let with = |name: &str, content: &str| options(&[("requests", &folder.write(name, content))]).canonical();
     let first = with("a.csv", "job,cpus\n1,4\n");
     assert_eq!(first, with("b.csv", "job,cpus\n1,4\n"));
-    assert_ne!(first, with("a.csv", "job,cpus\n1,5\n"));
+    assert_ne!(first, with("c.csv", "job,cpus\n1,5\n"));
     assert_ne!(first, Options::default().canonical());
     assert!(!Options::default().canonical().contains("requests="));
 }

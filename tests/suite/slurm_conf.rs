@@ -39,8 +39,12 @@ fn the_file_is_the_scheduler_and_what_it_means_is_printed() {
     let ran = sim(&["--slurm-conf", &file, "--predictor", "estimate", "--first", "1000", "--format", "csv"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(column(&ran.out, "scheduler"), [label(&file)]);
-    assert!(ran.err.contains(&format!("slurm.conf means {SPEC}, on 19 nodes with 116 CPUs\n")), "{}", ran.err);
-    assert!(ran.err.contains("slurm.conf: not used: ClusterName (line 1), bf_continue (line 3)\n"), "{}", ran.err);
+    assert!(
+        ran.err.contains(&format!("slurm.conf means {SPEC},enforce_limits=no, on 19 nodes with 116 CPUs\n")),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("slurm.conf: not used: bf_continue (line 3)\n"), "{}", ran.err);
     assert!(!ran.err.contains("may change which jobs start"), "{}", ran.err);
     // The site's own setting is compared with nothing. It is the same as the keys on these nodes.
     let plain = ["--scheduler", SPEC, "--predictor", "estimate", "--first", "1000", "--format", "csv"];

@@ -194,7 +194,7 @@ def main():
     parser.add_argument("--sim", default="sim", help="the program [sim]")
     args = parser.parse_args()
     count = [args.sim, args.log, "--scheduler", "fcfs", "--predictor", "estimate", "--format", "json", "-q"]
-    jobs = json.loads(subprocess.run(count, stdout=subprocess.PIPE, check=True).stdout)["jobs"]
+    jobs = json.loads(subprocess.run(count, stdout=subprocess.PIPE, check=True).stdout)[0]["jobs"]
     first = jobs * 6 // 10
     run = [args.sim, args.log, "--predictor", args.predictor, "--first", str(first)]
     rule = learn(run, first, args.jobs, args)

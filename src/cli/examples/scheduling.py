@@ -128,9 +128,9 @@ class Simulator:
 
     def __init__(self, log, scheduler, options, sim):
         run = [sim, str(log), *options, "-q"]
-        count = [*run, "--scheduler", "fcfs", "--format", "json"]
+        count = [*run, "--scheduler", "easy", "--format", "json"]
         found = subprocess.run(count, stdout=subprocess.PIPE, check=True)
-        self.jobs = json.loads(found.stdout)["jobs"]
+        self.jobs = json.loads(found.stdout)[0]["jobs"]
         keys = "".join(f",{key}={value}" for key, value in scheduler.items())
         self.child = subprocess.Popen(
             [*run, "--scheduler", f"exec:command=-{keys}", "--out", "/dev/null"],

@@ -162,20 +162,22 @@ fn read_history(args: &WaitArgs, options: &Options, has_queue: bool) -> anyhow::
         return Ok((History { workload, starts, names, is_swf, partition_map }, log));
     }
     let progress = Progress::counting("simulating", "jobs", Some(workload.jobs.len()));
-    let record = simulate(&workload, &setting, &mut |arrived| progress.set(arrived))?;
+    let record = simulate(&workload, &setting, &mut |ended| progress.set(ended))?;
     if record.never.count() > 0 {
         warn_of_never(&[(setting.pair(), record.never.in_words())].into());
     }
     let all = record.finished_in(&workload.jobs, 0..workload.jobs.len());
     let (kept, mut starts): (Vec<usize>, Vec<Time>) = all.map(|(at, job)| (at, job.start())).unzip();
-    let of_kept = |jobs: Vec<Job>| -> Vec<Job> { kept.iter().map(|&at| jobs[at]).collect() };
-    workload.jobs = of_kept(workload.jobs);
-    if let Some(arrived) = record.arrived.map(of_kept) {
+    let jobs = record.arrived.as_ref().unwrap_or(&workload.jobs);
+    let jobs: Vec<Job> = kept.iter().map(|&at| jobs[at]).collect();
+    if record.arrived.is_some() {
         // Jobs with conditions are in the order in which they joined the queue.
-        let mut jobs: Vec<(Job, Time)> = arrived.into_iter().zip(starts).collect();
+        let mut jobs: Vec<(Job, Time)> = jobs.into_iter().zip(starts).collect();
         sort_by_key(&mut jobs, |(job, _)| job.submission.submit);
         (workload.jobs, starts) = jobs.into_iter().unzip();
         workload.conditions = Default::default();
+    } else {
+        workload.jobs = jobs;
     }
     Ok((History { workload, starts, names, is_swf, partition_map }, log))
 }

@@ -175,7 +175,7 @@ impl QueueSnapshot {
         let place = |id: JobId| id.index().checked_sub(running.len());
         let never = future.never_started().jobs().filter_map(|(id, why)| Some((place(id)?, why.to_string())));
         let never: BTreeMap<usize, String> = never.collect();
-        let end = (future.now() - self.now).max(0);
+        let end = future.now().max(self.now) - self.now;
         never.keys().all(|&place| each(place, end));
         Ok(never)
     }
