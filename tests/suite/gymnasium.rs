@@ -144,7 +144,7 @@ fn policies_through_the_environment_are_orders_of_fcfs() {
         ]);
         let row: serde_json::Value = serde_json::from_str(&row).unwrap();
         assert_eq!(
-            (row["wait_mean"].as_f64(), row["bsld_mean"].as_f64()),
+            (row[0]["wait_mean"].as_f64(), row[0]["bsld_mean"].as_f64()),
             (wait.parse().ok(), slowdown.parse().ok()),
             "{name}"
         );
@@ -183,6 +183,6 @@ fn the_example_learns_and_judges() {
     ]);
     let f1: serde_json::Value = serde_json::from_str(&f1).unwrap();
     let line = text.lines().find(|line| line.contains("easy:queue=f1")).unwrap();
-    assert!(line.contains(&format!("{:.2} +-", f1["bsld_mean"].as_f64().unwrap())), "{line}: {f1}");
+    assert!(line.contains(&format!("{:.2} +-", f1[0]["bsld_mean"].as_f64().unwrap())), "{line}: {f1}");
     assert_eq!(learn("1"), text, "the same seed, another result");
 }
