@@ -319,8 +319,7 @@ impl<O: Observer> Simulation<O> {
         Some(self.next_time()).filter(|&next| next != NEVER)
     }
 
-    /// [`Simulation::next_event`], or [`NEVER`]. Inlined into the loop over events: 2% of the instructions of EASY on KTH.
-    #[inline(always)]
+    /// [`Simulation::next_event`], or [`NEVER`].
     fn next_time(&self) -> Time {
         let now = self.now();
         if self.pass_due {
