@@ -9,6 +9,8 @@
 //! valgrind, if it is installed; this number is the same every time. Without cargo's `--bench` (that is, under
 //! `cargo test`) the same cases run once on a small log.
 
+#![allow(clippy::print_stdout)]
+
 use std::alloc::System;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

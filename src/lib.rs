@@ -30,34 +30,43 @@
 //!
 //! # The modules
 //!
-//! The lowest floor comes first. A module may use modules of lower floors only. A test reads the sources and checks this.
+//! There are four packages, each in a folder of `src/`: `core` is the simulator, `report` shows results, `studies` makes many
+//! simulations, and the root is the command line, with what only plans runs and compares them. What runs for every job or every simulation is in `core` or
+//! `studies`, which are optimised. The other two run once per command and are not: that halves the time of a build. This crate
+//! hands on the modules of all four.
 //!
-//! | floor | module | what it contains |
-//! |---|---|---|
-//! | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
-//! | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
-//! | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
-//! | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
-//! | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the state of a machine, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
-//! | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, observers of events; the only module that changes the state of a simulation |
-//! | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
-//! | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
-//! | 8 | [`report`] | tables, CSV, JSON, SWF, HTML with charts, and files that are never left half-written; does not use the engine |
-//! | 9 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
-//! | 9 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
-//! | 9 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
-//! | 9 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
-//! | 10 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
-//! | 10 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
-//! | 10 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
-//! | 11 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
-//! | 11 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
-//! | 12 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
-//! | 13 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
-//! | 14 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
+//! The lowest floor comes first. A module may use modules of lower floors only. Between packages the compiler checks this,
+//! within a package a test does.
+//!
+//! | package | floor | module | what it contains |
+//! |---|---|---|---|
+//! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
+//! | `core` | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
+//! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
+//! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
+//! | `core` | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
+//! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the state of a machine, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
+//! | `core` | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, observers of events; the only module that changes the state of a simulation |
+//! | `core` | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
+//! | `core` | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
+//! | `core` | 7 | [`output`] | rows as CSV and JSON, jobs as SWF, and files that are never left half-written |
+//! | `report` | 8 | [`report`] | tables and pages: results in words, HTML with charts; does not use the engine |
+//! | `studies` | 9 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
+//! | `studies` | 9 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
+//! | `studies` | 9 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
+//! | `studies` | 9 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
+//! | `studies` | 10 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
+//! | `studies` | 10 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
+//! | `studies` | 11 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
+//! | the root | 11 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
+//! | the root | 11 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
+//! | the root | 12 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
+//! | the root | 13 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
+//! | the root | 14 | [`cli`] | one file per subcommand, which parses arguments, calls the library and prints the report |
 //!
 //! # Where to change what
+//!
+//! A path begins in the folder of its package: `trace/clean.rs` is `src/core/trace/clean.rs`.
 //!
 //! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; one that schedules: `schedule/exec/protocol.rs`
@@ -146,35 +155,16 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
-pub mod engine;
-pub mod experiment;
-pub mod fidelity;
-pub mod files;
-pub mod job;
-pub mod machine;
-pub mod malleable;
-pub mod meta;
-pub mod metrics;
-pub mod model;
-pub mod parallel;
-pub mod predict;
-pub mod production;
-pub mod program;
 pub mod recommend;
-pub mod report;
 pub mod reproduce;
-pub mod request;
-pub mod rng;
-pub mod runs;
-pub mod schedule;
-pub mod search;
-pub mod settings_file;
-pub mod similar;
-pub mod sort;
-pub mod spec;
-pub mod stats;
 pub mod sweep;
-pub mod text;
-pub mod time;
-pub mod trace;
-pub mod wait;
+
+#[doc(inline)]
+pub use shadowtime_core::{
+    engine, experiment, files, job, machine, metrics, model, output, parallel, predict, program, request, rng,
+    schedule, settings_file, similar, sort, spec, stats, text, time, trace,
+};
+#[doc(inline)]
+pub use shadowtime_report as report;
+#[doc(inline)]
+pub use shadowtime_studies::{fidelity, malleable, meta, production, runs, search, wait};

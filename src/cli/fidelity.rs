@@ -16,12 +16,12 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, is_given, parsed};
 use crate::fidelity::{
-    COMPARED_JOB_COLUMNS, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
-    FidelityRow, RecordedComparison, RecordedWaits, WINDOW_COLUMNS, compared_jobs, fidelity_group_cells,
-    write_fidelity, write_fidelity_groups,
+    DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading, FidelityRow,
+    RecordedComparison, RecordedWaits, fidelity_group_cells, write_compared_jobs, write_fidelity,
+    write_fidelity_groups, write_windows,
 };
 use crate::metrics::GroupBy;
-use crate::report::{Cell, Output, OutputError, Width, write_csv, write_settings};
+use crate::report::{Cell, Output, OutputError, Width, write_csv};
 use crate::runs::{ComputedRuns, Details, FinishedRun};
 use crate::sort::sort_by;
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
@@ -244,12 +244,10 @@ impl FidelityFiles {
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.jobs_out {
-            let jobs = named().map(|(name, one)| (name, compared_jobs(workload, &recorded.jobs, one)));
-            out.fill(|out| write_settings(out, COMPARED_JOB_COLUMNS, jobs))?;
+            out.fill(|out| write_compared_jobs(out, workload, recorded, &named().collect::<Vec<_>>()))?;
         }
         if let Some(out) = self.windows_out {
-            let windows = named().map(|(name, comparison)| (name, recorded.windows_of(comparison)));
-            out.fill(|out| write_settings(out, WINDOW_COLUMNS, windows))?;
+            out.fill(|out| write_windows(out, recorded, &named().collect::<Vec<_>>()))?;
         }
         Ok(())
     }

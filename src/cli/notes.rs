@@ -251,8 +251,7 @@ pub fn report_missing_predictions<'a>(name: &str, workload: &Workload, predictor
 
 /// Warns if the jobs of a log have no users, but a predictor lives from them.
 pub fn warn_of_missing_users<'a>(name: &str, workload: &Workload, predictors: impl Iterator<Item = &'a Spec>) {
-    let unknown = workload.jobs.iter().filter(|job| job.submission.user < 0).count();
-    let share = unknown as f64 / workload.jobs.len() as f64;
+    let share = workload.jobs_without_user() as f64 / workload.jobs.len() as f64;
     let names: BTreeSet<&str> = predictors.filter(|spec| needs_users(spec)).map(Spec::name).collect();
     if share >= MANY_UNKNOWN && !names.is_empty() {
         let names: Vec<&str> = names.into_iter().collect();

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::table::Table;
 use super::wrap::{Width, write_paragraph, write_wrapped};
-use crate::machine::associations::{Associations, LimitOwner};
-use crate::machine::{Cluster, Ignored, Node, Partition, PartitionState, joined_names, print_memory};
 use crate::metrics::{Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::print_duration;
+use shadowtime_core::machine::associations::{Associations, LimitOwner};
+use shadowtime_core::machine::{Cluster, Ignored, Node, Partition, PartitionState, joined_names, print_memory};
 
 /// Something of a machine: its kind, its name, its line, how large it is, and what else is known of it.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +167,7 @@ fn rules(partition: &Partition, all: bool) -> String {
     ])
 }
 
-fn of_qos(qos: &crate::machine::associations::QualityOfService) -> String {
+fn of_qos(qos: &shadowtime_core::machine::associations::QualityOfService) -> String {
     joined([
         Some(format!("priority={}", qos.priority)),
         (qos.usage_factor != 1.0).then(|| format!("usage_factor={}", qos.usage_factor)),

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::rows::CsvRows;
 use crate::metrics::{Column, column_list};
 use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
 use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
+use shadowtime_core::output::CsvRows;
 
 /// A job with what it asks for and waits for.
 #[derive(Clone, Debug)]

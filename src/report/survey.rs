@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::requests::{given_in_words, requests_in_words};
-use super::rows::CsvRows;
 use super::shown::percent;
 use super::table::Table;
 use super::wrap::{Width, write_wrapped};
@@ -11,6 +10,7 @@ use crate::metrics::{Cell, Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
+use shadowtime_core::output::CsvRows;
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {

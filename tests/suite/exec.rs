@@ -389,7 +389,7 @@ fn no_process_is_left_after_a_panic() {
 
     let (folder, spec) = script(&format!("{WITH_CHILD}{ESTIMATE}sleep 1000"));
     let setting = Setting::parse("easy", &spec).unwrap();
-    let run = move || setting.run(&shadowtime::trace::demo_workload(), Panics(0), &mut |_| ()).map(|_| ());
+    let run = move || setting.run(&shadowtime::trace::demo_workload(), Some(&mut Panics(0)), &mut |_| ()).map(|_| ());
     let ended = std::thread::spawn(run).join();
     assert!(ended.is_err());
     assert_all_gone(&folder);

@@ -54,7 +54,7 @@ fn results_and_exit_codes_do_not_depend_on_standard_error() {
         .unwrap();
     let bad = bad.to_str().unwrap();
     for (args, code) in [
-        (&[][..], 0),
+        (&["--first", "300"][..], 0),
         (&["--trace", bad, "--skip-bad-lines"], 0),
         (&["trace", "validate", bad], 2),
         (&["--trace", "/no/such/log"], 2),
@@ -64,7 +64,7 @@ fn results_and_exit_codes_do_not_depend_on_standard_error() {
         (&["estimates", "--model", "f", "--trace", bad, "--skip-bad-lines"], 0),
         (&["generate", "lublin", "--jobs", "10"], 0),
         (&["malleable", "--days", "1"], 0),
-        (&["wait", "--method", "qbets"], 0),
+        (&["wait", "--method", "qbets", "--first", "500"], 0),
         (&["sweep", "--predictor", "estimate,ruh", "--dry-run"], 0),
     ] {
         let expected = sim(args);
@@ -245,11 +245,11 @@ fn a_closed_standard_output_is_an_error() {
 #[test]
 fn with_little_memory_it_runs_on_fewer_threads() {
     let folder = tempfile::tempdir().unwrap();
-    let expected = sim_ok(&["--replications", "100", "--first", "500"]);
+    let expected = sim_ok(&["--replications", "100", "--first", "100"]);
     for kilobytes in [60_000, 150_000, 300_000] {
         let script = format!(
-            r#"ulimit -v {kilobytes}; "$SIM" -q --replications 100 --first 500 --threads 100 || exit
-            "$SIM" -q sweep --predictor estimate,ruh --load 0.7..1.3:0.01 --first 500 --threads 100 --out {kilobytes}"#
+            r#"ulimit -v {kilobytes}; "$SIM" -q --replications 100 --first 100 --threads 100 || exit
+            "$SIM" -q sweep --predictor estimate,ruh --load 0.7..1.3:0.01 --first 100 --threads 100 --out {kilobytes}"#
         );
         let ran = shell(folder.path(), &script);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{kilobytes}");

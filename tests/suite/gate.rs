@@ -17,8 +17,8 @@ use shadowtime::trace::{
     Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogNames, LogReading, NeverEligible,
     PartitionMap, ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
 };
+use shadowtime_twins::random::{check, fewer};
 
-use crate::random::check;
 use crate::support::{Folder, sim, sim_ok};
 
 const HEADER: &str = "id,submit,wait,run,procs,limit,user,name,state,after,begin,hold,array,most\n";
@@ -318,7 +318,7 @@ fn the_gate_is_its_slow_twin() {
     );
     let job = ((0..4i64, 1..12i64, 1..=4i64, 0..3u8, select(vec![false, false, true])), conditions);
     let jobs = (vec(job, 2..16), vec(1..3usize, 2));
-    check(811, 3000, jobs, |(drafts, limits)| {
+    check(811, fewer(3000), jobs, |(drafts, limits)| {
         let (count, mut submit, mut jobs) = (drafts.len(), 0, Vec::new());
         for (at, ((gap, run, procs, name, failed), (after, singleton, begin, hold, array))) in
             drafts.into_iter().enumerate()

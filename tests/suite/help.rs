@@ -17,7 +17,8 @@ use shadowtime::spec::Spec;
 use crate::largest_first::{self, LargestFirst};
 use crate::size_mean::{FORM, SizeMean};
 use crate::support::{
-    Ran, command, demo_text, facts, has_python, impossible, missing, real_log, real_logs, sim, sim_ok,
+    Ran, command, demo_text, facts, has_python, impossible, in_ci, left_to_ci, missing, real_log, real_logs, sim,
+    sim_ok,
 };
 
 const README: &str = include_str!("../../README.md");
@@ -184,6 +185,7 @@ fn furnished() -> tempfile::TempDir {
     }
     fs::write(folder.path().join("site.conf"), "NodeName=n[1-16] CPUs=8\n").unwrap();
     fs::write(folder.path().join("site.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':Fairshare=2\n").unwrap();
+    fs::write(folder.path().join("site.qos"), "Name|Priority\nnormal|0\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
     let is_table = |block: &&&str| block.starts_with("id,submit");
@@ -230,6 +232,9 @@ fn the_lines_of_pandas_read_the_csv() {
 fn pages_show_what_commands_print() {
     let mut all = pages();
     all.insert("README".to_string(), README.to_string());
+    if left_to_ci("pages_show_what_commands_print, but for the README") {
+        all.retain(|name, _| name == "README");
+    }
     let (mut ran, mut compared) = (0, 0);
     for (name, page) in &all {
         let folder = furnished();
@@ -256,7 +261,8 @@ fn pages_show_what_commands_print() {
             assert_eq!(shell(folder.path(), "sim -q meta grid.toml").code, 0);
         }
     }
-    assert!(ran > 35 && compared > 14, "only {ran} commands were found, {compared} with output");
+    let least = if in_ci() { (36, 15) } else { (3, 1) };
+    assert!(ran >= least.0 && compared >= least.1, "only {ran} commands were found, {compared} with output");
 }
 
 #[test]
@@ -578,13 +584,13 @@ fn the_makefile_of_the_page_on_sweeps_works() {
 fn the_predictor_of_the_page_works() {
     let page = &pages()["predictors"];
     assert!(page.contains(include_str!("size_mean.rs")), "the page has another text than size_mean.rs");
-    let catalog = include_str!("../../src/predict/catalog.rs");
+    let catalog = include_str!("../../src/core/predict/catalog.rs");
     let entry = "    (&size_mean::FORM, |_| Box::new(SizeMean::default())),";
     assert!(page.contains(entry) && page.contains("`use super::size_mean::{self, SizeMean};`"));
     // The same forms as those of its neighbours.
     assert!(catalog.contains("    (&estimate::FORM, |_| Box::new(Estimate)),"));
     assert!(catalog.contains("use super::estimate::{self, Estimate};"));
-    assert!(include_str!("../../src/predict/mod.rs").contains("\nmod estimate;\n"));
+    assert!(include_str!("../../src/core/predict/mod.rs").contains("\nmod estimate;\n"));
 
     assert_eq!(FORM.name, "size-mean");
     let workload = shadowtime::trace::demo_workload();
@@ -602,13 +608,13 @@ fn the_predictor_of_the_page_works() {
 fn the_scheduler_of_the_page_works() {
     let page = &pages()["schedulers"];
     assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
-    let catalog = include_str!("../../src/schedule/catalog.rs");
+    let catalog = include_str!("../../src/core/schedule/catalog.rs");
     let entry = "    (&largest_first::FORM, |_, _| Box::new(LargestFirst)),";
     assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
     // The same forms as those of its neighbours.
     assert!(catalog.contains("    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),"));
     assert!(catalog.contains("use super::replay::{self, Replay};"));
-    assert!(include_str!("../../src/schedule/mod.rs").contains("\nmod replay;\n"));
+    assert!(include_str!("../../src/core/schedule/mod.rs").contains("\nmod replay;\n"));
 
     // As an entry of the catalog, as a program of another crate has it.
     static MINE: [SchedulerEntry; 1] = [(&largest_first::FORM, |_, _| Box::new(LargestFirst))];

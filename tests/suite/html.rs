@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::support::{Folder, demo_text, missing, real_log, real_logs, sim, sim_ok};
+use crate::support::{Folder, demo_text, left_to_ci, missing, real_log, real_logs, sim, sim_ok};
 
 /// The report of these arguments.
 pub fn report(args: &[&str]) -> String {
@@ -154,24 +154,18 @@ fn figures_are_those_of_the_main_command() {
 #[test]
 fn charts_show_what_the_jobs_say() {
     let folder = Folder::new();
+    let first = ["--first", "1500"];
+    let two = [&TWO[..], &first].concat();
     let jobs = |setting: &str| {
         let (scheduler, predictor) = setting.split_once('/').unwrap();
         let (jobs, predictions) = (folder.text("jobs.csv"), folder.text("predictions.csv"));
-        sim_ok(&[
-            "--scheduler",
-            scheduler,
-            "--predictor",
-            predictor,
-            "--jobs-out",
-            &jobs,
-            "--predictions-out",
-            &predictions,
-        ]);
+        let setting = ["--scheduler", scheduler, "--predictor", predictor];
+        sim_ok(&[&first[..], &setting, &["--jobs-out", &jobs, "--predictions-out", &predictions]].concat());
         (rows(&folder.read("jobs.csv")), rows(&folder.read("predictions.csv")))
     };
     let (base, _) = jobs("easy/estimate");
     let (run, history) = jobs("sjbf/ruh");
-    let page = report(&TWO);
+    let page = report(&two);
 
     // Distributions: in each row the limit, then the baseline, then the setting.
     for (title, column) in [("How long jobs wait", "wait"), ("How much jobs are slowed down", "bsld")] {
@@ -238,7 +232,8 @@ fn charts_show_what_the_jobs_say() {
         losers += usize::from(row[6].0 == "yes");
         assert_eq!(row[6].0 == "yes", wait > 1.1 * base_wait && wait > base_wait + 60.0);
     }
-    assert_eq!(losers as f64 / (table.len() - 1) as f64, number(&rows(&sim_ok(&TWO))[0], "users_lose_pct") / 100.0);
+    let share = number(&rows(&sim_ok(&two))[0], "users_lose_pct") / 100.0;
+    assert!((losers as f64 / (table.len() - 1) as f64 - share).abs() < 1e-6, "{losers} lose, not {share}");
 
     // Predictions that were long enough.
     for row in &table_after(&page, "Predictions that were long enough")[1..] {
@@ -442,6 +437,9 @@ fn write_waits(folder: &Folder) {
 #[test]
 fn reports_are_readable_in_a_browser() {
     const TEST: &str = "reports_are_readable_in_a_browser";
+    if left_to_ci("reports_are_readable_in_a_browser") {
+        return;
+    }
     let Some(mut browser) = crate::browser::Browser::find(TEST) else { return };
     if !browser.has_usual_font() {
         return missing(TEST, "the browser's font is wider than usual ones: install fonts-dejavu-core");

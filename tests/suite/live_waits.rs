@@ -136,9 +136,10 @@ pub fn cut(text: &str, now: i64, before: i64) -> String {
 #[test]
 fn a_cut_log_answers_as_the_whole_one() {
     let (folder, text) = (Folder::new(), String::from_utf8(demo_text()).unwrap());
+    let text: String = text.split_inclusive('\n').take(4200).collect();
     let log = folder.write("log.swf", &text);
     let mut answers = std::collections::BTreeSet::new();
-    for job in [1500, 2600, 4000] {
+    for job in [2600, 4000] {
         let fields = text.lines().filter(|line| !line.starts_with(';')).map(|line| line.split_whitespace());
         let fields: Vec<&str> =
             fields.map(|fields| fields.collect::<Vec<_>>()).find(|fields| fields[0] == job.to_string()).unwrap();
@@ -231,7 +232,7 @@ pub fn pending(job: &str, procs: u32, eligible: &str, reason: &str) -> String {
     format!("{job}|u|a|p|q|{procs}|0:50|0:00|PENDING|2026-01-31T12:00:00|2026-01-31T{eligible}|N/A|{reason}|n\n")
 }
 
-/// 20,000 tasks of 50 s on 4 processors, and a job behind them that needs all. With one row per task the answers are the same.
+/// 4,000 tasks of 50 s on 4 processors, and a job behind them that needs all. With one row per task the answers are the same.
 #[test]
 fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     let folder = Folder::new();
@@ -239,9 +240,9 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", past.collect::<String>()));
     let behind = pending("501", 4, "12:00:00", "Priority");
     let held = pending("502_[1-200]", 1, "12:00:00", "Dependency");
-    let array = pending("500_[1-20000%7]", 1, "12:00:00", "Resources");
+    let array = pending("500_[1-4000%7]", 1, "12:00:00", "Resources");
     let array = folder.write("array.txt", format!("{SQUEUE}{array}{behind}{held}"));
-    let tasks: String = (1..=20_000).map(|task| pending(&format!("500_{task}"), 1, "12:00:00", "Resources")).collect();
+    let tasks: String = (1..=4_000).map(|task| pending(&format!("500_{task}"), 1, "12:00:00", "Resources")).collect();
     let tasks = folder.write("tasks.txt", format!("{SQUEUE}{tasks}{behind}"));
     let ask = |queue: &str, more: &[&str]| {
         let ran = sim(&[&["wait", &log, "--queue", queue, "--format", "csv", "--draws", "20"], more].concat());
@@ -255,34 +256,37 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
         .collect();
     let expected = [
         ["500_1", "0", "0"],
-        ["500_20000", "249950", "249950"],
-        ["501", "250000", "250000"],
+        ["500_4000", "49950", "49950"],
+        ["501", "50000", "50000"],
         ["502_1", "", ""],
         ["502_200", "", ""],
     ];
     assert_eq!(found, expected);
     assert!(
-        ran.err.contains("only the first and the last task are listed, without 20,196 tasks between"),
+        ran.err.contains("only the first and the last task are listed, without 4,196 tasks between"),
         "{}",
         ran.err
     );
     let one = rows(&ask(&array, &["--recalibrate", "off", "--at", "500_777"]).out);
     assert_eq!((one.len(), cells(&one[0], &["job", "wait50"])), (1, vec!["500_777", "9700"]));
-    let text = sim_ok(&["wait", &log, "--queue", &array, "--recalibrate", "off", "--format", "table"]);
+    // Of a longer one there are fewer simulations.
+    let long = pending("500_[1-20000%7]", 1, "12:00:00", "Resources");
+    let long = folder.write("long.txt", format!("{SQUEUE}{long}{behind}{held}"));
+    let text = sim_ok(&["wait", &log, "--queue", &long, "--recalibrate", "off", "--format", "table"]);
     assert!(
         text.starts_with("3 of 20,001 waiting jobs: for 1, ") && text.contains("49 simulations of the queue"),
         "{text}"
     );
     let all = ask(&tasks, &[]).out;
     let known: Vec<&str> =
-        all.lines().filter(|line| ["500_1,", "500_20000,", "501,"].iter().any(|job| line.starts_with(job))).collect();
+        all.lines().filter(|line| ["500_1,", "500_4000,", "501,"].iter().any(|job| line.starts_with(job))).collect();
     let few = ask(&array, &[]).out;
-    assert_eq!((all.lines().count(), &few.lines().collect::<Vec<_>>()[1..4]), (20_002, &known[..]));
+    assert_eq!((all.lines().count(), &few.lines().collect::<Vec<_>>()[1..4]), (4_002, &known[..]));
     // The past is that of the log, though more jobs than it has wait now.
     let text = sim_ok(&["wait", &log, "--queue", &tasks, "--at", "501", "--draws", "20", "--format", "table"]);
     assert!(text.contains("of 50 past jobs (every 50th of the last 2,500)"), "{text}");
     // Past jobs that arrived after the array count too.
-    let since_yesterday = pending("500_[1-20000]", 1, "12:00:00", "Resources").replace("01-31", "01-30");
+    let since_yesterday = pending("500_[1-4000]", 1, "12:00:00", "Resources").replace("01-31", "01-30");
     let yesterday = folder.write("yesterday.txt", format!("{SQUEUE}{since_yesterday}{behind}"));
     let ran = ask(&yesterday, &[]);
     assert!(rows(&ran.out).len() == 3 && !ran.err.contains("past answers"), "{}", ran.err);

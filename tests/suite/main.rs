@@ -1,4 +1,7 @@
-//! All integration tests, one binary.
+//! The tests of the program, one binary. Those that compute with the library alone are in `tests/twins`.
+
+// Figures for those who read the output of a test.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod archive;
 mod bad_input;
@@ -17,7 +20,6 @@ mod exec;
 mod exec_scheduler;
 mod fair;
 mod faults;
-mod feedback;
 mod feedback_commands;
 mod fidelity;
 mod formats;
@@ -30,7 +32,6 @@ mod gymnasium;
 mod helios;
 mod help;
 mod html;
-mod invariants;
 mod kept_runs;
 #[cfg(unix)]
 mod largest_first;
@@ -42,31 +43,20 @@ mod malleable;
 #[cfg(unix)]
 mod man;
 mod meta;
-mod model_downey;
-mod model_lublin;
-mod model_users;
 mod names;
 mod never_start;
 mod node_figures;
 mod nodes;
 mod one_language;
-mod oracle;
 mod outside;
 #[cfg(unix)]
 mod pbs;
 mod pictures;
-mod plain;
-mod plain_fair;
-mod plain_feedback;
-mod plain_nodes;
-mod plain_slurm;
 mod preemption;
 mod production;
 mod production_events;
 mod queue;
-mod random;
 mod recommend;
-mod reference;
 mod reliable_waits;
 mod reproduce;
 mod requests;
@@ -80,10 +70,6 @@ mod site_states;
 mod sites;
 #[cfg(unix)]
 mod size_mean;
-mod slow_kin;
-mod slow_learned;
-mod slow_predictors;
-mod slow_waits;
 #[cfg(unix)]
 mod slurm;
 #[cfg(unix)]

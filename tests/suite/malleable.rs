@@ -458,7 +458,7 @@ fn small(seed: u64, rho: f64) -> Vec<MalleableJob> {
 #[test]
 fn job_by_job_and_event_by_event_are_the_same() {
     let mut rebels = 0;
-    for seed in 0..12 {
+    for seed in 0..4 {
         let jobs = small(seed, 1.0);
         for strategy in [
             "avg",
@@ -488,7 +488,7 @@ fn job_by_job_and_event_by_event_are_the_same() {
             }
         }
     }
-    assert!(rebels > 400, "{rebels}");
+    assert!(rebels > 130, "{rebels}");
 }
 
 /// The view of the application by its definition: in each run only one job acts.
@@ -510,8 +510,8 @@ fn in_the_view_of_the_application_one_job_acts_alone() {
 
 #[test]
 fn nobody_loses_by_the_oracle() {
-    for seed in 0..4 {
-        let workload = MalleableWorkload { days: 20, rho: 1.0, seed, ..MalleableWorkload::default() };
+    for seed in 0..2 {
+        let workload = MalleableWorkload { days: 10, rho: 1.0, seed, ..MalleableWorkload::default() };
         let jobs = workload.generate().unwrap();
         for view in [StudyView::Application, StudyView::System] {
             let made = run(&jobs, 128, "opt", view);

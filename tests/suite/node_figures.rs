@@ -13,9 +13,9 @@ use shadowtime::machine::{Cluster, NodeShare};
 use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime_twins::random::check;
+use shadowtime_twins::random_nodes::{Draft, clusters, drafts, request_of};
 
-use crate::plain_nodes::{Draft, clusters, drafts, request_of};
-use crate::random::check;
 use crate::support::{Folder, job_of, sim, sim_ok, workload};
 
 /// Two nodes of 4 CPUs and 8 GB, and one with a GPU in a partition of its own.
@@ -276,7 +276,7 @@ fn areas_equal_a_slow_sum_and_every_wait_has_a_reason() {
         let Some(workload) = placed(&cluster, &asked, &whole) else { return Ok(()) };
         let (setting, measure) = (Setting::parse(scheduler, "estimate").unwrap(), Measure::default());
         let (mut grants, mut meter) = (Grants::default(), WaitReasonMeter::new(&workload, &measure));
-        let record: RunRecord = setting.run(&workload, (&mut grants, &mut meter), &mut |_| ()).unwrap();
+        let record: RunRecord = setting.run(&workload, Some(&mut (&mut grants, &mut meter)), &mut |_| ()).unwrap();
         prop_assert!(grants.ended.iter().all(|(id, time)| grants.started[id].1 == *time));
         let given = record.given.unwrap();
         let [cpus, memory, gpus] = slow_areas(&grants);
@@ -316,7 +316,7 @@ fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
         let Some(workload) = placed(&cluster, &asked, &[false, false, true]) else { return Ok(()) };
         let mut grants = NodeGrants::default();
         let setting = Setting::parse(scheduler, "estimate").unwrap();
-        let record = setting.run(&workload, &mut grants, &mut |_| ()).unwrap();
+        let record = setting.run(&workload, Some(&mut grants), &mut |_| ()).unwrap();
         let notes = GanttNotes { grants, ..GanttNotes::default() };
         let window = 20..200;
         let gantt = Gantt::of(&workload, &record, &notes, &window);

@@ -6,20 +6,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::engine::EngineOptions;
-use shadowtime::machine::{Cluster, Node, Partition};
+use shadowtime::machine::{Cluster, Partition};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime_twins::random::check;
+use shadowtime_twins::random_nodes::{node, partition};
 
-use crate::random::check;
 use crate::support::{Folder, job_of, run_with, sim, sim_ok, starts, workload};
-
-pub fn node(at: usize, cpus: u32, memory: u64, gpus: u32) -> Node {
-    let features = Vec::new();
-    Node { name: format!("n{at}"), cpus, memory, gpus, features, weight: 1, threads_per_core: 1, is_down: false }
-}
-
-pub fn partition(name: &str, nodes: Vec<u32>) -> Partition {
-    Partition { name: name.to_string(), nodes, priority_tier: 1, priority_job_factor: 1, ..Partition::default() }
-}
 
 /// One partition of nodes with one CPU each, which has this memory. Each job has all memory of its nodes.
 fn single_cpus(count: u32, memory: u64) -> Arc<Cluster> {

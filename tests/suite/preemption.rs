@@ -13,8 +13,8 @@ use shadowtime::machine::{Cluster, Node, Partition, PreemptMode};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime_twins::random::check;
 
-use crate::random::check;
 use crate::support::{Folder, job_of, sim, workload};
 
 /// A job: its partition, its submission, its CPUs, its runtime and its estimate.
@@ -141,7 +141,7 @@ fn watch(workload: &Workload, scheduler: &str, predictor: &str) -> (RunRecord, W
     let nodes = &workload.shapes.as_ref().unwrap().cluster().nodes;
     let mut watch = Watch { free: nodes.iter().map(|node| node.cpus.into()).collect(), ..Watch::default() };
     let setting = Setting::parse(scheduler, predictor).unwrap();
-    let record = setting.run(workload, &mut watch, &mut |_| ()).unwrap();
+    let record = setting.run(workload, Some(&mut watch), &mut |_| ()).unwrap();
     (record, watch)
 }
 

@@ -73,7 +73,7 @@ pub fn exchanges(workload: &Workload, scheduler: &str, predictor: &str, misses: 
     let engine = EngineOptions { keep_history: true, ..EngineOptions::default() };
     let setting = Setting { engine, ..Setting::parse(scheduler, predictor).unwrap() };
     let mut stream = Stream::default();
-    let record = setting.run(workload, &mut stream, &mut |_| ()).unwrap();
+    let record = setting.run(workload, Some(&mut stream), &mut |_| ()).unwrap();
     let mut history = record.history.unwrap().into_iter().peekable();
     let mut reported: HashMap<JobId, i64> = HashMap::new();
     let mut pending: BTreeMap<JobId, i64> = BTreeMap::new();

@@ -8,8 +8,8 @@ use proptest::sample::select;
 use shadowtime::job::{Job, Submission};
 use shadowtime::predict::templates::Template;
 use shadowtime::search::{Genetic, Judge, SearchLimits, TemplateSpace, compare_predictors, genetic, greedy};
+use shadowtime_twins::random::{check, workloads};
 
-use crate::random::{check, workloads};
 use crate::support::{command, real_log, real_logs, sim, sim_ok, workload};
 
 const NO_LIMITS: SearchLimits<'static> =

@@ -1,52 +1,12 @@
-//! Helpers of several tests: small workloads and their runs, the program itself, real logs.
+//! Helpers of several tests: the program itself, files, golden texts.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use shadowtime::engine::{EngineOptions, Outcome};
-use shadowtime::experiment::{Setting, simulate};
-use shadowtime::job::{Job, Submission};
-use shadowtime::schedule::LogFacts;
-use shadowtime::trace::{WideNumbers, Workload};
-
-/// A job of user 1: (submit, processors, runtime, estimate).
-pub fn job(submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
-    job_of(1, submit, procs, runtime, estimate)
-}
-
-/// A job of this user: (submit, processors, runtime, estimate).
-pub fn job_of(user: i32, submit: i64, procs: u32, runtime: i64, estimate: i64) -> Job {
-    let submission = Submission { user, ..Submission::new(submit, procs, estimate) };
-    Job::new(submission, runtime)
-}
-
-/// A workload of jobs in order of submission; they get the numbers 1, 2, 3, ...
-pub fn workload(procs: u32, jobs: &[Job]) -> Workload {
-    let numbered = jobs.iter().zip(0u32..).map(|(job, at)| Job { record: at, number: i64::from(at) + 1, ..*job });
-    Workload { label: "test".into(), procs, jobs: numbered.collect(), ..Workload::default() }
-}
-
-/// What a scheduler may know of these jobs.
-pub fn facts(jobs: &[Job]) -> LogFacts<'_> {
-    LogFacts::of_jobs(jobs, WideNumbers::NONE)
-}
-
-/// Runs a workload under a scheduler with a predictor, both as specs.
-pub fn run(workload: &Workload, scheduler: &str, predictor: &str) -> Vec<Outcome> {
-    run_with(workload, scheduler, predictor, EngineOptions::default())
-}
-
-pub fn run_with(workload: &Workload, scheduler: &str, predictor: &str, engine: EngineOptions) -> Vec<Outcome> {
-    let setting = Setting { engine, ..Setting::parse(scheduler, predictor).unwrap() };
-    simulate(workload, &setting, &mut |_| ()).unwrap().outcomes
-}
-
-/// The starts of all jobs, in workload order.
-pub fn starts(outcomes: &[Outcome]) -> Vec<i64> {
-    outcomes.iter().map(|outcome| outcome.start.get().unwrap()).collect()
-}
+// The helpers of tests that compute.
+pub use shadowtime_twins::support::*;
 
 /// A folder for the files of a test. It is removed at its end.
 pub struct Folder(pub tempfile::TempDir);
@@ -136,20 +96,6 @@ pub fn demo_text() -> Vec<u8> {
     text
 }
 
-/// A test cannot run, because this machine lacks a log or a program. It is skipped, and says so. With `SHADOWTIME_STRICT=1` it
-/// fails.
-pub fn missing(test: &str, what: &str) {
-    let failure = strict_failure(std::env::var("SHADOWTIME_STRICT").ok().as_deref(), test, what);
-    assert!(failure.is_none(), "{}", failure.unwrap_or_default());
-    impossible(test, what);
-}
-
-/// A test cannot run, because this machine does not allow something, such as mounting a file system. It is always skipped.
-pub fn impossible(test: &str, why: &str) {
-    // Not captured by the test runner: a skipped test must not look like one that ran.
-    let _ = writeln!(std::io::stderr(), "skipped: {test} ({why})");
-}
-
 /// Those of the signals `-HUP`, `-INT`, `-QUIT` and `-TERM` that programs started here receive. Under `nohup`, and in the background
 /// of a script, some are ignored, and stay so.
 pub fn not_ignored<'a>(signals: &[&'a str]) -> Vec<&'a str> {
@@ -160,15 +106,6 @@ pub fn not_ignored<'a>(signals: &[&'a str]) -> Vec<&'a str> {
     let is_ignored =
         |signal: &str| numbers.iter().any(|(name, number)| *name == signal && mask >> (number - 1) & 1 == 1);
     signals.iter().copied().filter(|signal| !is_ignored(signal)).collect()
-}
-
-/// Why a test that lacks something fails, if `SHADOWTIME_STRICT` has this value.
-fn strict_failure(strict: Option<&str>, test: &str, what: &str) -> Option<String> {
-    match strict {
-        None | Some("" | "0") => None,
-        Some("1") => Some(format!("{test} cannot run: {what}. Without SHADOWTIME_STRICT it is skipped")),
-        Some(other) => Some(format!("SHADOWTIME_STRICT is '{other}': write 1 or 0")),
-    }
 }
 
 #[test]
@@ -192,23 +129,6 @@ fn a_test_that_lacks_something_fails_where_that_is_asked_for() {
 pub fn dump_of_site(site: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slurm-accounts");
     format!("{folder}/{site}.dump,{folder}/{site}.qos")
-}
-
-/// The folder of real logs, if there is one on this machine.
-pub fn real_logs(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("SHADOWTIME_LOGS").filter(|folder| !folder.is_empty());
-    if folder.is_none() {
-        missing(test, "SHADOWTIME_LOGS names no folder of real logs");
-    }
-    folder.map(PathBuf::from)
-}
-
-/// The log in a folder whose name begins with this text.
-pub fn real_log(folder: &Path, name: &str) -> PathBuf {
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    let begins = |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(name));
-    files.into_iter().find(begins).unwrap_or_else(|| panic!("no log {name} in {}", folder.display()))
 }
 
 /// Compares with a file of expected text in `tests/golden`, or writes it if `SHADOWTIME_BLESS` is set.
@@ -240,5 +160,25 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         assert!(since.elapsed() < std::time::Duration::from_secs(600), "{what}");
         std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Counts the tests that `cargo test` does not run, in the sources of all tests.
+#[test]
+fn slow_tests_are_left_to_ci() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let (mut folders, mut count) = (vec![tests.join("suite"), tests.join("twins")], 0);
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("support.rs") {
+                count += std::fs::read_to_string(&path).unwrap().matches("if left_to_ci(\"").count();
+            }
+        }
+    }
+    if !in_ci() {
+        // Not captured by the test runner.
+        let _ = writeln!(std::io::stderr(), "{count} slow tests are left to CI: SHADOWTIME_CI=1 runs them");
     }
 }

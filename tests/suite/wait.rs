@@ -384,7 +384,7 @@ fn the_command_judges_methods() {
 
 #[test]
 fn the_command_answers_for_one_job() {
-    let methods = ["wait", "--method", "knn,ibl,qbets", "--format"];
+    let methods = ["wait", "--first", "2500", "--method", "knn,ibl,qbets", "--format"];
     let ask = |format: &str| sim_ok(&[&methods[..], &[format, "--ask", "procs=16,estimate=2h,user=3"]].concat());
     let people = ask("table");
     for text in ["16 processors for 2h 00m", "%: ", "similar job", "ibl: ", "qbets: at most ", "within the hour"] {
@@ -396,9 +396,9 @@ fn the_command_answers_for_one_job() {
     assert!((number("first_probability") + number("second_probability") - 1.0).abs() < 2e-6);
     assert_eq!((&*row["job"], &*row["wait"], number("procs")), ("", "", 16.0));
     // For a job of the log, its recorded wait is printed too, but not for a simulated schedule.
-    let at = |more: &[&str]| rows(&sim_ok(&[&methods[..], &["csv", "--at", "4000"], more].concat()))[0].clone();
+    let at = |more: &[&str]| rows(&sim_ok(&[&methods[..], &["csv", "--at", "2400"], more].concat()))[0].clone();
     let (log, fcfs) = (at(&[]), at(&["--scheduler", "fcfs"]));
-    assert!(log["job"] == "4000" && fcfs["job"] == "4000" && !log["wait"].is_empty());
+    assert!(log["job"] == "2400" && fcfs["job"] == "2400" && !log["wait"].is_empty());
     assert_ne!((&log["waiting"], &log["predicted"]), (&fcfs["waiting"], &fcfs["predicted"]));
 }
 

@@ -218,8 +218,8 @@ fn tables_of_studies_fit() {
         &["wait", "--trace", log, "--ask", "procs=4,estimate=2h"],
         &["meta", "--site", &first, "--site", &second],
         &["meta", "--scenario", "1K-equal-I,1K-unequal-II", "--days", "1", "--policy", "static,least-loaded"],
-        &["malleable", "--days", "3"],
-        &["malleable", "--days", "2", "--seeds", "3"],
+        &["malleable", "--days", "1"],
+        &["malleable", "--days", "1", "--seeds", "2"],
         &["reproduce", "downey", "--days", "1", "--replications", "2"],
         &["trace", "info", log],
     ] {

@@ -118,7 +118,7 @@ impl<'a> Game<'a> {
 
     fn simulate(&self, scheduler: Exec, workload: &Workload, measure: &Measure) -> Result<RunRow, String> {
         let policy = Named { name: self.setting.scheduler.to_string(), value: Box::new(scheduler) as _ };
-        let record = self.setting.run_under(policy, workload, (), &mut |_| ()).map_err(|error| error.to_string())?;
+        let record = self.setting.run_under(policy, workload, None, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(workload, &record, measure);
         let mut label = self.options.label(workload);
         label.dropped += record.never.count();

@@ -1,17 +1,14 @@
 //! The files that the main command writes in addition to the table.
 
-use std::io::Write;
-
 use super::groups::GroupPlan;
 use super::{RunDetails, SimulateArgs};
 use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::settings::LogUnderSettings;
-use crate::metrics::{JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS, job_columns};
-use crate::report::{Output, breakdown_cells, write_csv, write_schedule, write_settings};
+use crate::output::{Output, RunOutput, write_csv, write_jobs, write_predictions, write_series, write_swf};
+use crate::report::breakdown_cells;
 use crate::runs::Simulated;
-use crate::sort::sort_by_key;
 
 /// The outputs. None if not requested.
 pub struct DetailFiles {
@@ -55,37 +52,17 @@ impl DetailFiles {
         let workload_of = |at: usize| log.workload_of(at);
         let name = |at: usize| (names.len() > 1).then(|| names[at].as_str());
         let run = |at: usize| -> &Simulated { details[at].simulated.as_ref().expect("the run is wanted") };
-        let jobs = |at: usize| {
-            let threshold = options.measure.bsld_threshold;
-            run(at).record().finished(&workload_of(at).jobs).map(move |job| JobMetrics::of(&job, threshold))
-        };
-        let rows = |at: usize| jobs(at).map(|job| JobRow::of(job, &workload.wide, &workload.names, &workload.ids));
+        let output = |at: usize| RunOutput { name: name(at), workload: workload_of(at), record: run(at).record() };
+        let outputs = || (0..names.len()).map(output).collect::<Vec<_>>();
         if let Some(out) = self.jobs {
-            let has_virtual_schedule = (0..names.len()).any(|at| run(at).record().virtual_starts.is_some());
-            let columns = job_columns(!workload.conditions.is_empty(), has_virtual_schedule);
-            out.fill(|out| write_settings(out, &columns, (0..names.len()).map(|at| (name(at), rows(at)))))?;
+            out.fill(|out| write_jobs(out, &outputs(), workload, options.measure.bsld_threshold))?;
         }
         if let Some((out, text)) = self.swf.zip(log.log.text.as_ref()) {
             let estimates = options.estimates.as_ref().map(|model| made_by(model, options.estimates_seed));
-            let (header, procs, estimates) = (&log.log.header, workload.procs, estimates.as_deref());
-            let write = |out: &mut dyn Write, jobs: &mut dyn Iterator<Item = JobMetrics>| {
-                write_schedule(out, header, text, procs, &names[0], estimates, jobs)
-            };
-            if workload.conditions.is_empty() && workload.feedback.is_none() {
-                out.fill(|out| write(out, &mut jobs(0)))?;
-            } else {
-                // A log is in order of submission, which is there when a job joined the queue.
-                let mut jobs: Vec<JobMetrics> = jobs(0).collect();
-                sort_by_key(&mut jobs, |job| job.eligible);
-                out.fill(|out| write(out, &mut jobs.into_iter()))?;
-            }
+            out.fill(|out| write_swf(out, (&log.log.header, text), &names[0], estimates.as_deref(), &output(0)))?;
         }
         if let Some(out) = self.predictions {
-            let rows = |at: usize| {
-                let (history, jobs) = (run(at).record().history.iter().flatten(), &workload_of(at).jobs);
-                (name(at), history.map(move |made| PredictionRow::of(made, jobs)))
-            };
-            out.fill(|out| write_settings(out, PREDICTION_COLUMNS, (0..names.len()).map(rows)))?;
+            out.fill(|out| write_predictions(out, &outputs()))?;
         }
         if let Some(out) = self.by {
             let of_setting = |(at, details): (usize, &RunDetails)| -> Vec<_> {
@@ -96,10 +73,9 @@ impl DetailFiles {
         }
         if let Some(out) = self.series {
             let series = |at: usize| run(at).series.as_ref().expect("the series is wanted").as_deref();
-            let all: Result<Vec<_>, _> =
-                (0..names.len()).map(|at| Ok((name(at), series(at)?.iter().copied()))).collect();
+            let all: Result<Vec<_>, _> = (0..names.len()).map(|at| Ok((name(at), series(at)?))).collect();
             let all = all.map_err(|why: &String| UsageError(why.clone()))?;
-            out.fill(|out| write_settings(out, SERIES_COLUMNS, all.into_iter()))?;
+            out.fill(|out| write_series(out, &all))?;
         }
         Ok(())
     }

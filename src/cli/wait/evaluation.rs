@@ -16,8 +16,8 @@ use crate::text::printable;
 use crate::time::readable_duration;
 use crate::trace::Workload;
 use crate::wait::{
-    Evaluation, EvaluationPhase, EvaluationPlan, JobAnswerRow, Learning, SiteSchedule, WaitMethod, WaitRow,
-    calibration_columns, confusion_columns, confusion_rows, evaluate, job_answer_columns, wait_columns, write_tables,
+    Evaluation, EvaluationPhase, EvaluationPlan, Learning, SiteSchedule, WaitMethod, WaitRow, calibration_columns,
+    confusion_columns, confusion_rows, evaluate, wait_columns, write_job_answers, write_tables,
 };
 
 /// Predicts the waits of the log by all methods, and compares.
@@ -44,10 +44,7 @@ pub fn evaluate_all(
     note(format_args!("{jobs} predicted in {time}, probabilities learned {times}"));
     let figures = evaluation.figures();
     if let Some(out) = jobs_out {
-        let methods = 0..methods.items.len();
-        let pairs = (0..evaluation.jobs.len()).flat_map(|at| methods.clone().map(move |method| (at, method)));
-        let rows = pairs.filter_map(|(at, method)| JobAnswerRow::of(&evaluation, schedule, at, method));
-        out.fill(|out| write_settings(out, &job_answer_columns(), [(None, rows)].into_iter()))?;
+        out.fill(|out| write_job_answers(out, &evaluation, schedule))?;
     }
     if let Some(out) = confusion_out {
         let rows = figures.iter().flat_map(confusion_rows);

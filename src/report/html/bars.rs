@@ -7,7 +7,7 @@ use super::frame::{Frame, Inside, WIDTH};
 use super::svg::{Anchor, Drawing, Ink, drawn_width, fitted};
 use super::units::{ChartUnit, better_in_words, upper};
 use crate::metrics::{Column, Interval};
-use crate::report::{counted, figure_in_words, shown, with_interval};
+use crate::{counted, figure_in_words, shown, with_interval};
 
 /// The height of a row, in units.
 const ROW: u32 = 20;

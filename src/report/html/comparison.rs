@@ -10,12 +10,12 @@ use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
 use super::units::upper;
+use crate::comparison::{ComparisonTable, caption};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, SettingRuns};
-use crate::report::comparison::{ComparisonTable, caption};
-use crate::report::{TableCell, best_of, figure_in_words, price_in_words, shown, signed_percent};
 use crate::time::readable_duration;
 use crate::trace::Workload;
+use crate::{TableCell, best_of, figure_in_words, price_in_words, shown, signed_percent};
 
 /// The most settings in charts, with the baseline: there are as many colours that can be told apart.
 const MOST_SETTINGS: usize = 8;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::outside;
 use crate::metrics::{Interval, Shown};
-use crate::report::{csv_cell, with_interval};
+use crate::{csv_cell, with_interval};
 
 /// Texts that are longer than this are wrapped.
 const LONG: usize = 45;

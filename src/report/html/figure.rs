@@ -23,12 +23,15 @@ pub enum Mark {
 /// A chart with all that belongs to it.
 #[derive(Default)]
 pub struct ChartFigure {
+    /// What it shows, in a few words.
     pub title: String,
     /// On a page the legend is text and not part of the picture: it has as many lines as the names need.
     pub legend: Vec<(Mark, String)>,
+    /// The chart itself.
     pub picture: SvgPicture,
     /// What there is to see.
     pub caption: String,
+    /// The figures that it shows.
     pub data: DataTable,
     /// Whether it takes the whole width of the page.
     pub wide: bool,

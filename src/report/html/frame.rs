@@ -15,7 +15,9 @@ pub struct Frame<'a> {
     pub size: (u32, u32),
     /// What the chart shows, for people who cannot see it.
     pub label: &'a str,
+    /// The axis from left to right.
     pub x: ChartAxis,
+    /// The axis from bottom to top.
     pub y: ChartAxis,
     /// The text below the x axis.
     pub x_title: &'a str,

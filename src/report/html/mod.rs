@@ -27,12 +27,12 @@ pub use comparison::ComparisonReport;
 pub use page::Fact;
 pub use sweep::SweepReport;
 
-pub(crate) use axis::ChartAxis;
-pub(crate) use data_table::{DataCell, DataTable};
-pub(crate) use figure::{ChartFigure, Mark, figures as figures_markup};
-pub(crate) use frame::{Frame, TALL, WIDTH};
-pub(crate) use page::{Page, PageSection};
-pub(crate) use svg::Ink;
+pub use axis::ChartAxis;
+pub use data_table::{DataCell, DataTable};
+pub use figure::{ChartFigure, Mark, figures as figures_markup};
+pub use frame::{Frame, TALL, WIDTH};
+pub use page::{Page, PageSection};
+pub use svg::Ink;
 
 use crate::text::printable;
 
@@ -41,7 +41,7 @@ const MOST_CHARACTERS: usize = 200;
 
 /// A text that may come from outside: control characters and those that change the direction of text are written out, and a
 /// long text is cut. The page escapes it.
-pub(crate) fn outside(text: &str) -> String {
+pub fn outside(text: &str) -> String {
     let text = printable(text);
     match text.char_indices().nth(MOST_CHARACTERS) {
         None => text.into_owned(),

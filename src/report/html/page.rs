@@ -50,7 +50,9 @@ impl Fact {
 
 /// A part of a page.
 pub struct PageSection {
+    /// Its heading.
     pub title: String,
+    /// What is below the heading.
     pub content: Markup,
 }
 

@@ -11,8 +11,8 @@ use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled}
 use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, ConditionRuns, Group, NumberLines, Ranking, RepeatedSetting, Standing};
-use crate::report::{best_in_words, figure_in_words};
 use crate::text::{counted, grouped};
+use crate::{best_in_words, figure_in_words};
 
 /// The most bars of a chart.
 const MOST_BARS: usize = 40;

@@ -59,8 +59,8 @@ pub fn upper(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figure_in_words;
     use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-    use crate::report::figure_in_words;
 
     #[test]
     fn an_axis_has_the_unit_of_its_caption() {

@@ -151,7 +151,7 @@ fn figures_of(log: &GpuLog, setup: &Setup, progress: StepDone<'_>) -> Result<Vec
 /// Simulates a setting. None: QSSF as the authors' program runs it, with the first of their predictions.
 fn simulated(setting: Option<&Setting>, log: &GpuLog, workload: &Workload) -> Result<RunRecord, StudyError> {
     match setting {
-        Some(setting) => Ok(setting.run(workload, (), &mut |_| ())?),
+        Some(setting) => Ok(setting.run(workload, None, &mut |_| ())?),
         None => qssf::run(workload, &log.given[0].table),
     }
 }

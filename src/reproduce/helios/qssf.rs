@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::study::StudyError;
-use crate::engine::{EngineOptions, Named, RunRecord, Simulation, run_simulation};
+use crate::engine::{self, EngineOptions, Named, RunRecord};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Shapes, take};
@@ -28,8 +28,7 @@ pub(super) fn run(workload: &Workload, table: &GivenTable) -> Result<RunRecord, 
     let policy = Named { name: "QSSF".to_string(), value: Box::new(policy) as Box<dyn Policy> };
     let setting = Setting::parse("fcfs", "estimate").expect("a valid setting");
     let predictor = setting.predictor(&RunFacts::of(workload));
-    let simulation = Simulation::observed(workload.procs, policy, predictor, EngineOptions::default(), ());
-    Ok(run_simulation(simulation, &workload.jobs, &mut |_| ())?)
+    Ok(engine::run(workload.procs, &workload.jobs, policy, predictor, EngineOptions::default(), &mut |_| ())?)
 }
 
 struct Qssf {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use crate::support::wait_until;
+use crate::support::{left_to_ci, wait_until};
 
 use super::{Browser, LOOKS, Look, PLAIN, address, base64, program};
 
@@ -57,6 +57,9 @@ fn faults(browser: &mut Browser, folder: &Path, html: &str, looks: &[Look]) -> V
 
 #[test]
 fn a_browser_finds_each_fault() {
+    if left_to_ci("a_browser_finds_each_fault") {
+        return;
+    }
     let Some(mut browser) = Browser::find("a_browser_finds_each_fault") else { return };
     let folder = tempfile::tempdir().unwrap();
     let svg = |inside: &str| page("", &format!("<svg width=300 height=100 font-size=14>{inside}</svg>"));
@@ -183,6 +186,9 @@ fn a_browser_finds_each_fault() {
 
 #[test]
 fn a_browser_finds_a_fault_at_the_look_that_has_it() {
+    if left_to_ci("a_browser_finds_a_fault_at_the_look_that_has_it") {
+        return;
+    }
     let Some(mut browser) = Browser::find("a_browser_finds_a_fault_at_the_look_that_has_it") else { return };
     let folder = tempfile::tempdir().unwrap();
     let overlap = ".x { position: absolute; left: 20px; top: 60px }";
@@ -206,6 +212,9 @@ fn a_browser_finds_a_fault_at_the_look_that_has_it() {
 
 #[test]
 fn a_browser_finds_nothing_in_a_good_page() {
+    if left_to_ci("a_browser_finds_nothing_in_a_good_page") {
+        return;
+    }
     let Some(mut browser) = Browser::find("a_browser_finds_nothing_in_a_good_page") else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("good #1 ü.html");
@@ -221,6 +230,9 @@ fn a_browser_finds_nothing_in_a_good_page() {
 
 #[test]
 fn a_browser_checks_thousands_of_texts() {
+    if left_to_ci("a_browser_checks_thousands_of_texts") {
+        return;
+    }
     let Some(mut browser) = Browser::find("a_browser_checks_thousands_of_texts") else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut body = String::from("<svg width=700 height=18000 font-size=10>");
@@ -236,6 +248,9 @@ fn a_browser_checks_thousands_of_texts() {
 
 #[test]
 fn a_browser_ends_with_its_test() {
+    if left_to_ci("a_browser_ends_with_its_test") {
+        return;
+    }
     let Some(browser) = Browser::find("a_browser_ends_with_its_test") else { return };
     let (process, folder) = browser.connection.traces();
     assert!(folder.exists() && (is_alive(process) || !Path::new("/proc").exists()));

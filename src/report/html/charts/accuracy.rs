@@ -1,8 +1,8 @@
 //! How good predictions are: during the life of jobs, and whether they were long enough.
 
 use super::{ChartFigure, Compared, CurveChart, DataCell, DataTable, Frame, PicturedSetting, draw_curves};
+use crate::html::axis::ChartAxis;
 use crate::metrics::LIFE_PARTS;
-use crate::report::html::axis::ChartAxis;
 
 /// Prediction lengths with fewer jobs than this are not drawn.
 const FEW_JOBS: u64 = 10;

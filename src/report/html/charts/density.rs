@@ -1,9 +1,9 @@
 //! Predicted against true runtimes.
 
 use super::{ChartFigure, DataCell, DataTable, Frame, PicturedSetting};
-use crate::report::html::axis::ChartAxis;
-use crate::report::html::frame::{TALL, WIDTH};
-use crate::report::html::svg::Ink;
+use crate::html::axis::ChartAxis;
+use crate::html::frame::{TALL, WIDTH};
+use crate::html::svg::Ink;
 use crate::text::counted;
 use crate::time::readable_duration;
 

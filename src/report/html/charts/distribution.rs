@@ -1,8 +1,8 @@
 //! The distributions of waits and slowdowns.
 
 use super::{ChartFigure, Compared, CurveChart, DataCell};
+use crate::html::axis::ChartAxis;
 use crate::metrics::{Distribution, Pictures};
-use crate::report::html::axis::ChartAxis;
 use crate::text::grouped;
 
 /// The largest limit of all settings.

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark};
-use crate::machine::{Cluster, joined_names, print_memory};
+use crate::html::axis::ChartAxis;
+use crate::html::frame::Inside;
+use crate::html::outside;
+use crate::html::svg::{Drawing, Ink, fitted};
 use crate::metrics::{Gantt, GanttJob, GanttNode};
-use crate::report::html::axis::ChartAxis;
-use crate::report::html::frame::Inside;
-use crate::report::html::outside;
-use crate::report::html::svg::{Drawing, Ink, fitted};
 use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
 use crate::trace::{NameKind, ShownNames};
+use shadowtime_core::machine::{Cluster, joined_names, print_memory};
 
 /// The size of the chart of one setting, in units.
 const SIZE: (u32, u32) = (900, 330);

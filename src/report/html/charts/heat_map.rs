@@ -1,11 +1,11 @@
 //! The change of waits by width and runtime.
 
 use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
+use crate::html::axis::ChartAxis;
+use crate::html::frame::WIDTH;
+use crate::html::outside;
+use crate::html::svg::{Anchor, Ink};
 use crate::metrics::{RUNTIME_CLASSES, runtime_class_name, width_class_name};
-use crate::report::html::axis::ChartAxis;
-use crate::report::html::frame::WIDTH;
-use crate::report::html::outside;
-use crate::report::html::svg::{Anchor, Ink};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, readable_duration};
 

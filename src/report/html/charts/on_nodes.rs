@@ -1,10 +1,10 @@
 //! What a machine of nodes adds: why jobs wait, and how long they wait in each partition.
 
 use super::{ChartFigure, Compared, PicturedSetting};
+use crate::html::bars::{Bar, BarChart, BarGroup};
 use crate::metrics::columns::WAIT_MEAN;
 use crate::metrics::{Breakdown, Cell, Column, Interval, WaitReason};
-use crate::report::html::bars::{Bar, BarChart, BarGroup};
-use crate::report::{reason_in_words, shown_reasons};
+use crate::{reason_in_words, shown_reasons};
 
 /// The figure of the chart of reasons.
 static WAITED: Column =

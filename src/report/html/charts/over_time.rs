@@ -1,8 +1,8 @@
 //! The queue and the machine over time.
 
 use super::{ChartFigure, Compared, CurveChart, DataCell};
+use crate::html::axis::ChartAxis;
 use crate::metrics::SeriesStep;
-use crate::report::html::axis::ChartAxis;
 
 /// The chart of waiting jobs.
 pub fn queue(compared: &Compared<'_>) -> ChartFigure {

@@ -1,11 +1,11 @@
 //! Users: how their waits change, against their share of the machine.
 
 use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
+use crate::html::axis::ChartAxis;
+use crate::html::frame::{Inside, TALL, WIDTH};
+use crate::html::outside;
+use crate::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
 use crate::metrics::UserChange;
-use crate::report::html::axis::ChartAxis;
-use crate::report::html::frame::{Inside, TALL, WIDTH};
-use crate::report::html::outside;
-use crate::report::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
 use crate::sort::sort_by_key;
 use crate::text::{counted, grouped};
 use crate::time::readable_duration;

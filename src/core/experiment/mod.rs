@@ -1,0 +1,20 @@
+//! One experiment: a workload, a scheduler and a predictor. The main command runs one; larger studies run many.
+//!
+//! [`Options`] has everything that changes a result, [`Setting`] is a scheduler with a predictor, [`simulate`] runs it.
+//! Many runs are a plan: see the module `runs`.
+
+mod effects;
+mod episodes;
+mod option_table;
+mod options;
+mod prepare;
+mod run;
+mod used_program;
+mod values;
+
+pub use effects::{acting_scheduler, is_idle, refuse_idle, refuse_idle_keys, refuse_overruled};
+pub use episodes::{EpisodeRun, Episodes};
+pub use option_table::{OPTIONS, OptionForm, Section};
+pub use options::Options;
+pub use run::{Setting, simulate, split_pair};
+pub use used_program::{ProgramRole, UsedProgram};

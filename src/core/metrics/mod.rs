@@ -1,0 +1,47 @@
+//! Metrics of a run: performance, accuracy, improvement over a baseline, and means over groups of runs.
+//!
+//! [`Summary`] has the figures of a run. [`RunRow`] is a run with its figures and those of its baseline. [`COLUMNS`] is the
+//! list of what is printed.
+
+mod breakdown;
+mod cell;
+mod column;
+pub mod columns;
+mod conditions;
+mod fairness;
+mod groups;
+mod improvement;
+mod job;
+mod lines;
+mod measure;
+mod pictures;
+mod reasons;
+mod row;
+mod series;
+mod setting_runs;
+mod summary;
+
+pub use breakdown::{
+    Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name,
+};
+pub use cell::{Cell, Cells, plain_zero};
+pub use column::column_list;
+pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
+pub use columns::COLUMNS;
+pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
+pub use fairness::{Losers, UserChange, UserTotals};
+pub use groups::{Group, GroupMean, Groups};
+pub use improvement::Better;
+pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown, job_columns};
+pub use lines::{MeanAt, NumberLine, NumberLines};
+pub use measure::{Measure, Portion};
+pub use pictures::{
+    Accuracy, Distribution, Gantt, GanttJob, GanttNode, GanttNotes, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
+    MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, gantt_nodes,
+    log_limits, shrink_window,
+};
+pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
+pub use row::{Baseline, RunLabel, RunRow};
+pub use series::{SERIES_COLUMNS, Series, SeriesStep};
+pub use setting_runs::{Interval, SettingRuns, Verdict};
+pub use summary::{Summary, summarize, summarize_with_users};
