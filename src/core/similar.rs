@@ -11,6 +11,7 @@ const LONGEST_WORD: usize = 100;
 /// The name that is most similar to a word. None if no name is similar. Of names that are equally similar it is the first.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::similar::most_similar;
 /// assert_eq!(most_similar("swep", ["wait", "sweep"]), Some("sweep"));
 /// assert_eq!(most_similar("xyz", ["wait", "sweep"]), None);
@@ -41,6 +42,7 @@ fn similarity(a: &str, b: &str) -> f64 {
 /// The end of an error about an unknown name: `; did you mean 'sweep'?`. Empty if no name is similar.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::similar::did_you_mean;
 /// assert_eq!(did_you_mean("swep", ["wait", "sweep"]), "; did you mean 'sweep'?");
 /// assert_eq!(did_you_mean("xyz", ["wait", "sweep"]), "");

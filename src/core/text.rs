@@ -9,6 +9,7 @@ use std::borrow::Cow;
 /// direction of text.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::text::printable;
 /// assert_eq!(printable("KTH SP2"), "KTH SP2");
 /// assert_eq!(printable("red: \u{1b}[31m"), "red: \\u{1b}[31m");
@@ -46,6 +47,7 @@ fn is_unprintable(c: char) -> bool {
 /// formula. Numbers are unchanged.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::text::csv_text;
 /// assert_eq!(csv_text("=HYPERLINK(1)"), "'=HYPERLINK(1)");
 /// assert_eq!(csv_text("-12.5"), "-12.5");
@@ -115,6 +117,7 @@ pub fn grouped(number: u64) -> String {
 /// A number of things: `1 job`, `28,476 jobs`.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::text::counted;
 /// assert_eq!(counted(1, "record"), "1 record");
 /// assert_eq!(counted(2345, "faulty line"), "2,345 faulty lines");
@@ -127,6 +130,7 @@ pub fn counted(number: u64, thing: &str) -> String {
 /// A list in a sentence.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::text::joined_with_and;
 /// assert_eq!(joined_with_and(&["users", "groups", "queues"]), "users, groups and queues");
 /// assert_eq!(joined_with_and(&["users"]), "users");
@@ -142,6 +146,7 @@ pub fn joined_with_and(words: &[impl AsRef<str>]) -> String {
 /// A number of things in a sentence whose other words depend on the number too.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::text::counted_as;
 /// assert_eq!(counted_as(1, "job was held", "jobs were held"), "1 job was held");
 /// assert_eq!(counted_as(2, "job was held", "jobs were held"), "2 jobs were held");

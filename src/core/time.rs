@@ -45,6 +45,7 @@ pub const FOREVER: Seconds = 1 << 36;
 /// A duration or an instant that may be unknown. It has the size of an `i64`, because there may be millions of them.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::time::IfKnown;
 /// assert_eq!(IfKnown::from(Some(7)).get(), Some(7));
 /// assert_eq!(IfKnown::UNKNOWN.get(), None);
@@ -77,6 +78,7 @@ impl std::fmt::Debug for IfKnown {
 /// Reads a duration: a whole number, followed by `s` (or nothing), `m`, `h` or `d`.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::time::parse_duration;
 /// assert_eq!(parse_duration("90"), Ok(90));
 /// assert_eq!(parse_duration("20m"), Ok(1200));

@@ -15,6 +15,7 @@ use crate::time::{Seconds, Time};
 /// the true runtime (as in [`Start`]). An observer cannot change the simulation.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::engine::{End, Observer, Start};
 /// use shadowtime::experiment::Setting;
 ///

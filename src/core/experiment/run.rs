@@ -148,6 +148,7 @@ pub fn split_pair(text: &str) -> Option<(&str, &str)> {
 /// As [`engine::run`].
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::experiment::{Setting, simulate};
 /// use shadowtime::metrics::{Measure, summarize};
 ///

@@ -48,6 +48,7 @@ impl HostList {
     /// Reads a list. None if it is not one.
     ///
     /// ```
+    /// # extern crate shadowtime_core as shadowtime;
     /// use shadowtime::machine::HostList;
     /// assert_eq!(HostList::parse("n[08-10],b1").unwrap().names(), ["n08", "n09", "n10", "b1"]);
     /// assert_eq!(HostList::parse("n[3-1]"), None);
@@ -108,6 +109,7 @@ fn expanded(pieces: &[NamePiece]) -> Vec<String> {
 /// Writes names as a short list, in their order. [`HostList::parse`] reads it back.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::machine::joined_names;
 /// assert_eq!(joined_names(["n08", "n09", "n10", "n12", "b1"]), "n[08-10,12],b1");
 /// ```

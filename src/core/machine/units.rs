@@ -8,6 +8,7 @@ const MOST_MEMORY: u64 = 1 << 44;
 /// Reads memory in MB: `512000`, `512000M`, `8G`, `2T`. None if it is something else, or too much.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::machine::parse_memory;
 /// assert_eq!((parse_memory("8G"), parse_memory("512000"), parse_memory("-1")), (Some(8192), Some(512_000), None));
 /// ```

@@ -9,6 +9,7 @@
 /// The models for low and for high variance agree if `sigma` is 1.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::model::speedup;
 /// assert_eq!(speedup(1.0, 64.0, 0.5), 1.0);
 /// assert_eq!(speedup(32.0, 64.0, 0.0), 32.0);

@@ -285,6 +285,7 @@ impl Board {
 /// The owner of a board, which can change it: the engine, or a test of a predictor.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::job::Submission;
 /// use shadowtime::predict::{BoardKeeper, Stage, catalog};
 ///

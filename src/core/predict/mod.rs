@@ -6,6 +6,7 @@
 //! A predictor that is not in the catalog, for example one in another crate, can be run like this:
 //!
 //! ```
+//! # extern crate shadowtime_core as shadowtime;
 //! use shadowtime::engine::{self, EngineOptions, Named};
 //! use shadowtime::job::JobId;
 //! use shadowtime::metrics::{Measure, summarize};

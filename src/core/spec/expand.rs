@@ -35,6 +35,7 @@ const DEEPEST: usize = 32;
 /// If the text has another form, or expands to too many values.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::spec::expand;
 /// assert_eq!(expand("load", "0.9..1.1:0.1").unwrap(), ["0.9", "1", "1.1"]);
 /// assert_eq!(expand("predictor", "perfect,ruh:window=2..3,cap=on").unwrap(), ["perfect", "ruh:window=2,cap=on", "ruh:window=3,cap=on"]);

@@ -24,6 +24,7 @@ pub struct SpecList<T> {
 /// If the list has another form, `parse` refuses a spec, or two specs mean the same.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::{predict, spec::parse_list};
 /// let read = |text| parse_list("predictor", [text], predict::catalog::parse);
 /// assert_eq!(read("sbh,ruh:window=1..10").unwrap().items.len(), 11);

@@ -7,6 +7,7 @@ use super::SpecError;
 /// Splits a list of specs. A comma begins a new spec unless `key=` follows it.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::spec::split_list;
 /// assert_eq!(split_list("estimate,ruh:window=2,cap=on,perfect").unwrap(), ["estimate", "ruh:window=2,cap=on", "perfect"]);
 /// ```

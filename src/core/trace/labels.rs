@@ -8,6 +8,7 @@ use super::source::{Source, label};
 /// equal names get as many folders as necessary to differ, or their extensions if they are in the same folder.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::trace::labels;
 /// let logs = ["a/log.swf.gz", "b/log.swf.gz", "b/KTH.swf"].map(|log| Some(log.to_string()));
 /// assert_eq!(labels(&logs), ["a/log", "b/log", "KTH"]);

@@ -6,6 +6,9 @@
 //! Waiting Times for Metascheduling on Parallel Batch Systems", sections 4 and 5.2.
 //!
 //! ```
+//! # mod shadowtime {
+//! #     pub use {shadowtime_core::*, shadowtime_studies::*};
+//! # }
 //! use shadowtime::experiment::Setting;
 //! use shadowtime::meta::{MetaSystem, DispatchPolicy, Site, run, summarize_system};
 //! use shadowtime::metrics::Measure;

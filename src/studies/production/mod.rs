@@ -9,6 +9,9 @@
 //! the others. So memory is bounded, and a service that is started again continues exactly where it was.
 //!
 //! ```
+//! # mod shadowtime {
+//! #     pub use {shadowtime_core::*, shadowtime_studies::*};
+//! # }
 //! use shadowtime::predict::catalog;
 //! use shadowtime::production::Service;
 //!

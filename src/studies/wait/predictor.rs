@@ -119,6 +119,9 @@ impl PredictionInput<'_> {
 /// A prediction does not change the predictor.
 ///
 /// ```
+/// # mod shadowtime {
+/// #     pub use {shadowtime_core::*, shadowtime_studies::*};
+/// # }
 /// use shadowtime::job::{JobId, Submission};
 /// use shadowtime::wait::{Learning, SiteHandler, WaitPredictor};
 ///

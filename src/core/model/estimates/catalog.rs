@@ -33,6 +33,7 @@ pub fn forms() -> Vec<&'static Form> {
 /// A model of user runtime estimates. Printing it gives the shortest equivalent spec.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::model::{EstimateModel, Sample};
 ///
 /// let model = EstimateModel::parse("f:f=3.0").unwrap();

@@ -18,6 +18,7 @@ pub struct Mode {
 /// The modes of a list of estimates.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::model::Modes;
 ///
 /// let modes = Modes::of([60, 300, 300, 3600]);

@@ -109,6 +109,7 @@ impl LogFormat {
     /// If it is none of these, or the columns of the table are not given as they must be.
     ///
     /// ```
+    /// # extern crate shadowtime_core as shadowtime;
     /// use shadowtime::trace::LogFormat;
     /// let text = "csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num";
     /// assert_eq!(LogFormat::parse(text).unwrap().to_string(), text);

@@ -140,6 +140,7 @@ pub struct QueueReading {
 /// The parts of a heterogeneous job of Slurm are jobs of their own, although they start together.
 ///
 /// ```
+/// # extern crate shadowtime_core as shadowtime;
 /// use shadowtime::trace::{PresentStage, QueueReading, Source, read_queue};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = "JOBID|CPUS|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON\n\
