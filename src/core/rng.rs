@@ -18,6 +18,15 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// How many random cases a unit test checks, the same in every run. With SHADOWTIME_SEED they are drawn from it: CI has others on
+/// every day.
+#[cfg(test)]
+pub fn random_cases(cases: u32) -> proptest::test_runner::Config {
+    let seed = std::env::var("SHADOWTIME_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
+    proptest::test_runner::Config { cases, rng_seed, failure_persistence: None, ..Default::default() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

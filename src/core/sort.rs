@@ -41,9 +41,12 @@ fn take_from<T>(items: &mut [T], mut places: Vec<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::random_cases;
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(random_cases(256))]
+
         /// Equal keys keep their order, as they do in the standard library.
         #[test]
         fn sorts_as_the_standard_library_does(keys in prop::collection::vec(0..20u8, 0..60)) {

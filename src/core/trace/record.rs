@@ -251,6 +251,7 @@ mod tests {
     use proptest::sample::Index;
 
     use super::*;
+    use crate::rng::random_cases;
 
     const LINE: &[u8] = b"  272 0.4 -1 10.5\t0.2 142.00 -1 -1 -0.2 -1 1 97 -1 307 3 -1 -1 -1 \r";
 
@@ -322,7 +323,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #![proptest_config(random_cases(512))]
 
         #[test]
         fn whole_numbers_go_the_quick_way(

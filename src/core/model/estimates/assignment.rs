@@ -48,6 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rng::random_cases;
     use crate::rng::stream;
 
     fn assign(runtimes: &[Seconds], estimates: &[Seconds], seed: u64) -> Assignment {
@@ -73,7 +74,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(random_cases(2000))]
 
         /// Against every permutation there is.
         #[test]

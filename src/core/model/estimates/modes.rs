@@ -121,6 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rng::random_cases;
 
     #[test]
     fn the_modes_of_a_small_list() {
@@ -142,6 +143,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(random_cases(256))]
+
         /// Against the definition, evaluated at every value.
         #[test]
         fn the_distance_is_the_largest_gap_of_the_distributions(

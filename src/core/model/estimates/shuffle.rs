@@ -35,12 +35,15 @@ mod tests {
 
     use super::*;
     use crate::model::EstimateModel;
+    use crate::rng::random_cases;
 
     fn shuffled(jobs: &[Sample], seed: u64) -> Assignment {
         EstimateModel::parse("shuffle").unwrap().assign(jobs, seed).unwrap()
     }
 
     proptest! {
+        #![proptest_config(random_cases(256))]
+
         #[test]
         fn the_multiset_stays_and_no_estimate_is_below_its_runtime(
             pairs in vec((1i64..500, 0i64..500), 1..200),

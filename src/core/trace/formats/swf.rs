@@ -121,6 +121,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
+    use crate::rng::random_cases;
     use crate::trace::error::LineFault;
     use crate::trace::formats::LogFormat;
     use crate::trace::lines::LONGEST_LINE;
@@ -174,6 +175,8 @@ mod tests {
     const RECORD: &str = "7 8 9 10 1 -1 -1 1 99 -1 1 2 3 4 5 6 -1 -1";
 
     proptest! {
+        #![proptest_config(random_cases(256))]
+
         #[test]
         fn lines_do_not_depend_on_how_they_arrive(
             parts in vec(select(&[RECORD, "; a", "\n", "\n", "\r\n", " ", "1 2", "\0", "1e2 0.5\t"][..]), 0..40),

@@ -74,6 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rng::random_cases;
 
     fn bins(list: &[(Seconds, f64, bool)]) -> Vec<Bin> {
         list.iter().map(|&(time, percent, is_given)| Bin { time, percent, is_given }).collect()
@@ -97,6 +98,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(random_cases(256))]
+
         #[test]
         fn the_jobs_add_up_and_nobody_is_far_from_its_share(
             weights in vec(0.001f64..50.0, 1..40),
