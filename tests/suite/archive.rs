@@ -196,42 +196,29 @@ fn every_log_runs_and_its_schedule_reads_back() {
     }
 }
 
-/// Two rows of the table in `sim help slurm`: a week of UB's medium cluster, whose submissions are known, but no real run.
+/// A row of the table in `sim help slurm`: a week of UB's medium cluster, whose submissions are known, but no real run.
 ///
 /// It takes longest of all tests. Tests start in order of their names, so that others run beside it here.
 #[test]
 fn a_week_of_the_medium_cluster() {
+    const ROW: &str = "medium   limits             11.5             150.4          99.9    256.9   8.6";
     let Some(logs) = real_logs("UB's medium cluster under slurm") else { return };
     let folder = logs.join("nodes/ub-medium");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
     let (log, conf, accounts) = (path("workload_week.events.gz"), path("slurm.conf"), dump_of_site("ub-medium"));
-    let planned = format!("slurm:conf={conf},running=prediction");
-    for (scheduler, predictor, row) in [
-        (
-            format!("slurm:conf={conf}"),
-            "estimate",
-            "medium   limits             11.5             150.4          99.9    256.9   8.6",
-        ),
-        (planned, "easy++", "medium   easy++             10.0              32.0          78.2    240.5  12.0"),
-    ] {
-        let site = ["--trace", &log, "--machine", &conf, "--associations", &accounts, "--scheduler", &scheduler];
-        let csv = sim_ok(&[&site[..], &["--predictor", predictor, "--baseline", "none", "--format", "csv"]].concat());
-        let mut reader = csv::Reader::from_reader(csv.as_bytes());
-        let names = reader.headers().unwrap().clone();
-        let found = reader.records().next().unwrap().unwrap();
-        let figure = |name: &str, unit: f64| {
-            let at = names.iter().position(|other| other == name).unwrap();
-            format!("{:.1}", found[at].parse::<f64>().unwrap() / unit)
-        };
-        let hours = |name: &str| figure(name, 3600.0);
-        let figures = [
-            hours("wait_mean"),
-            figure("bsld_mean", 1.0),
-            hours("wait_p95"),
-            hours("wait_max"),
-            hours("wide_wait_mean"),
-        ];
-        assert_eq!(row.split_whitespace().skip(2).collect::<Vec<_>>(), figures, "{predictor}");
-        assert!(include_str!("../../src/cli/help/slurm.md").contains(row), "{row}");
-    }
+    let scheduler = format!("slurm:conf={conf}");
+    let site = ["--trace", &log, "--machine", &conf, "--associations", &accounts, "--scheduler", &scheduler];
+    let csv = sim_ok(&[&site[..], &["--predictor", "estimate", "--baseline", "none", "--format", "csv"]].concat());
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    let found = reader.records().next().unwrap().unwrap();
+    let figure = |name: &str, unit: f64| {
+        let at = names.iter().position(|other| other == name).unwrap();
+        format!("{:.1}", found[at].parse::<f64>().unwrap() / unit)
+    };
+    let hours = |name: &str| figure(name, 3600.0);
+    let figures =
+        [hours("wait_mean"), figure("bsld_mean", 1.0), hours("wait_p95"), hours("wait_max"), hours("wide_wait_mean")];
+    assert_eq!(ROW.split_whitespace().skip(2).collect::<Vec<_>>(), figures);
+    assert!(include_str!("../../src/cli/help/slurm.md").contains(ROW));
 }

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::support::{Folder, command, demo_text, has_python, impossible, left_to_ci, sim_ok};
+use crate::support::{Folder, command, demo_text, first_jobs, has_python, impossible, left_to_ci, sim_ok};
 
 const SIM: &str = env!("CARGO_BIN_EXE_sim");
 
@@ -159,7 +159,8 @@ fn the_example_learns_and_judges() {
         return;
     }
     let Some(folder) = examples(TEST) else { return };
-    let log = folder.write("demo.swf", demo_text());
+    // 2,000 jobs, of which the last 800 judge.
+    let log = folder.write("demo.swf", first_jobs(2000));
     let learn = |seed: &str| {
         let arguments = ["--sim", SIM, "--generations", "1", "--windows", "2", "--jobs", "60", "--seed", seed];
         let ran = command("python3").arg(folder.path("learn.py")).arg(&log).args(arguments).output().unwrap();
@@ -178,7 +179,7 @@ fn the_example_learns_and_judges() {
         "--predictor",
         "estimate",
         "--warmup",
-        "3000",
+        "1200",
         "--replications",
         "6",
         "--format",

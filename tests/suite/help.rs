@@ -17,7 +17,7 @@ use shadowtime::spec::Spec;
 use crate::largest_first::{self, LargestFirst};
 use crate::size_mean::{FORM, SizeMean};
 use crate::support::{
-    Ran, command, demo_text, facts, has_python, impossible, in_ci, left_to_ci, missing, real_log, real_logs, sim,
+    Ran, command, facts, first_jobs, has_python, impossible, in_ci, left_to_ci, missing, real_log, real_logs, sim,
     sim_ok,
 };
 
@@ -126,14 +126,6 @@ fn assert_as_shown(page: &str, folder: &Path, Shown { command, output }: &Shown)
     assert!(output.is_empty() || is_as_shown(printed, output), "{page}: {command} prints\n{printed}");
 }
 
-/// A log of 300 jobs.
-fn small_log() -> Vec<u8> {
-    let text = String::from_utf8(demo_text()).unwrap();
-    let header = text.lines().take_while(|line| line.starts_with(';')).count();
-    let lines: Vec<_> = text.lines().take(header + 300).collect();
-    (lines.join("\n") + "\n").into_bytes()
-}
-
 /// The jobs of an SWF log as sacct prints them, in 2026.
 fn as_sacct(swf: &str) -> String {
     let mut text = "JobIDRaw|User|Account|Submit|Start|End|State|NNodes|NCPUS|Timelimit|JobName\n".to_string();
@@ -163,9 +155,9 @@ fn as_sacct(swf: &str) -> String {
     text
 }
 
-fn write_packed(path: &Path, text: &[u8]) {
+fn write_packed(path: &Path, text: &str) {
     let mut packed = GzEncoder::new(fs::File::create(path).unwrap(), Compression::fast());
-    packed.write_all(text).unwrap();
+    packed.write_all(text.as_bytes()).unwrap();
     packed.finish().unwrap();
 }
 
@@ -174,12 +166,12 @@ const KTH: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
 /// A folder with everything that the commands of the pages name: small logs and the files of settings of the pages.
 fn furnished() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let text = small_log();
+    let text = first_jobs(300);
     fs::write(folder.path().join("ctc.swf"), &text).unwrap();
     for name in ["ctc.swf.gz", "nasa.swf.gz", "KTH.swf.gz", "CTC.swf.gz", KTH] {
         write_packed(&folder.path().join(name), &text);
     }
-    fs::write(folder.path().join("sacct.txt"), as_sacct(&String::from_utf8(text).unwrap())).unwrap();
+    fs::write(folder.path().join("sacct.txt"), as_sacct(&text)).unwrap();
     for name in ["slurm.conf", "new.conf"] {
         fs::write(folder.path().join(name), "SchedulerType=sched/backfill\nNodeName=n[1-4] CPUs=128\n").unwrap();
     }
@@ -430,7 +422,7 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     let page = pages().remove("formats").unwrap();
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.swf"), small_log()).unwrap();
+    fs::write(folder.path().join("a.swf"), first_jobs(300)).unwrap();
     let run = |args: &str| {
         let ran = shell(folder.path(), &format!("sim -q {args}"));
         assert_eq!(ran.code, 0, "{args}: {}", ran.err);
@@ -539,7 +531,7 @@ fn the_job_of_the_page_on_ci_fails_when_figures_change() {
     fs::create_dir(&place).unwrap();
     fs::write(place.join("figures.sh"), script).unwrap();
     // Nothing is fetched where the log is there.
-    write_packed(&place.join(KTH), &small_log());
+    write_packed(&place.join(KTH), &first_jobs(300));
     let run = || shell(folder.path(), "sh .ci/figures.sh");
 
     let without = run();
@@ -570,7 +562,7 @@ fn the_makefile_of_the_page_on_sweeps_works() {
     let lines = page.lines().skip_while(|line| !line.starts_with("    LOGS = ")).take_while(|line| !line.is_empty());
     fs::write(folder.path().join("Makefile"), lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
     for name in ["a.swf.gz", "b.swf.gz"] {
-        write_packed(&folder.path().join(name), &small_log());
+        write_packed(&folder.path().join(name), &first_jobs(300));
     }
     let made = shell(folder.path(), "make");
     assert_eq!(made.code, 0, "{}", made.err);

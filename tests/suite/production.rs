@@ -89,7 +89,7 @@ fn answers_are_the_predictions_of_a_simulation_of_a_real_log() {
         &mut |_| (),
     );
     let workload = trace::clean(&log.unwrap(), &Cleaning::default()).unwrap();
-    let workload = shape(workload, &Shaping { first: Some(5000), ..Shaping::default() }).unwrap();
+    let workload = shape(workload, &Shaping { first: Some(2500), ..Shaping::default() }).unwrap();
     for predictor in predictors() {
         assert_equal_to_the_engine(&workload, "sjbf", &predictor);
     }

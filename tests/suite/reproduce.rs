@@ -3,14 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Ran, command, demo_text, left_to_ci, real_logs, sim, sim_ok};
-
-/// The embedded log up to this number of jobs.
-fn first_jobs(count: usize) -> String {
-    let text = String::from_utf8(demo_text()).unwrap();
-    let header = text.lines().take_while(|line| line.starts_with(';')).count();
-    text.split_inclusive('\n').take(header + count).collect()
-}
+use crate::support::{Ran, command, first_jobs, left_to_ci, real_logs, sim, sim_ok};
 
 /// A folder with the embedded log under the name of one of the paper's logs.
 fn logs() -> tempfile::TempDir {
@@ -337,11 +330,7 @@ fn estimates_beside_the_published_ones() {
 #[test]
 fn metascheduling_beside_the_published_figures() {
     let folder = tempfile::tempdir().unwrap();
-    let records = crate::support::demo_text();
-    let text = String::from_utf8(records).unwrap();
-    let head: Vec<&str> = text.lines().filter(|line| line.starts_with(';')).collect();
-    let some = text.lines().filter(|line| !line.starts_with(';')).take(700);
-    let log = head.into_iter().chain(some).collect::<Vec<_>>().join("\n");
+    let log = first_jobs(700);
     let [ctc, sp2] = ["CTC-SP2-1996-9.swf", "SDSC-SP2-1998-9.swf"].map(|name| folder.path().join(name));
     fs::write(&ctc, &log).unwrap();
     fs::write(&sp2, &log).unwrap();

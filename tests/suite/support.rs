@@ -96,6 +96,13 @@ pub fn demo_text() -> Vec<u8> {
     text
 }
 
+/// The embedded log up to this number of jobs.
+pub fn first_jobs(count: usize) -> String {
+    let text = String::from_utf8(demo_text()).unwrap();
+    let header = text.lines().take_while(|line| line.starts_with(';')).count();
+    text.split_inclusive('\n').take(header + count).collect()
+}
+
 /// Those of the signals `-HUP`, `-INT`, `-QUIT` and `-TERM` that programs started here receive. Under `nohup`, and in the background
 /// of a script, some are ignored, and stay so.
 pub fn not_ignored<'a>(signals: &[&'a str]) -> Vec<&'a str> {

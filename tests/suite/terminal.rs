@@ -79,7 +79,7 @@ fn on_terminal_with(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> 
 #[test]
 fn the_bar_of_a_search_fits_and_leaves_nothing_behind() {
     for columns in [40, 80] {
-        let args = ["search", "--generations", "1000000", "--time-limit", "6s"];
+        let args = ["search", "--generations", "1000000", "--time-limit", "3s"];
         let shown = on_terminal(columns, &args);
         assert!(shown.success);
         let bar = shown.line_with("searching").expect("a bar after a second");
@@ -110,7 +110,7 @@ fn a_bar_leaves_nothing_behind_after_an_error() {
             "--generations",
             "1000000",
             "--time-limit",
-            "6s",
+            "3s",
             "--out",
             "/dev/full",
             "--history-out",
@@ -161,7 +161,7 @@ fn a_run_over_a_second_has_a_bar() {
 fn tables_are_as_wide_as_the_terminal() {
     // The same table at both widths, with its captions whole: at 160 columns in one piece, at 60 in blocks.
     let line = |columns: u16| {
-        let shown = on_terminal(columns, &["-q", "wait", "--method", "knn,ibl"]);
+        let shown = on_terminal(columns, &["-q", "wait", "--method", "knn,ibl", "--most", "400"]);
         let end = shown.end().to_vec();
         end.into_iter().find(|line| line.contains("covered")).unwrap()
     };
