@@ -3,7 +3,7 @@
 //! Every error in such a file is reported with its line. [`parse`] reports what is not TOML. For wrong contents, the caller
 //! uses the line of each [`SettingsEntry`] and [`Item`]. The TOML parser limits the depth of nesting.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,12 +51,12 @@ pub fn read_text(path: &Path, most: usize) -> Result<String, String> {
 }
 
 /// What files say. Each is read once by a process: all its runs follow the same content, and it may be a pipe.
-pub(crate) struct ReadOnce<T>(Mutex<BTreeMap<String, Arc<T>>>);
+pub(crate) struct ReadOnce<T>(Mutex<LiteMap<String, Arc<T>>>);
 
 impl<T> ReadOnce<T> {
     /// No file has been read.
     pub const fn new() -> ReadOnce<T> {
-        ReadOnce(Mutex::new(BTreeMap::new()))
+        ReadOnce(Mutex::new(LiteMap::new()))
     }
 
     /// What the file of this name says, by `read` for the first time.

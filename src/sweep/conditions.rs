@@ -72,7 +72,7 @@ pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSetting
         let predictor = [predictor.clone()].into_iter().chain(options).collect::<Vec<_>>().join(", ");
         let place = *of_names.entry((condition, scheduler.as_str(), predictor.clone())).or_insert_with(|| {
             let is_asked_for = asked.names(&row.run.label);
-            settings.push(RepeatedSetting { scheduler, predictor, is_asked_for, runs: BTreeMap::new() });
+            settings.push(RepeatedSetting { scheduler, predictor, is_asked_for, runs: Default::default() });
             settings.len() - 1
         });
         let seeds = varying(grid, Varies::Seed).map(|(at, _)| row.places[at]).collect();

@@ -3,7 +3,9 @@
 //! A condition is a workload: a log, a load and whatever else changes the jobs. Figures of different conditions are not compared,
 //! because the jobs differ. Runs of a setting under one condition differ in their seeds alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use litemap::LiteMap;
 
 use super::column::Column;
 use super::row::RunRow;
@@ -20,7 +22,7 @@ pub struct RepeatedSetting<'a> {
     /// Whether the reader has asked for it by name.
     pub is_asked_for: bool,
     /// By their seeds. A run has a number that is equal for equal runs: nothing may be drawn from a seed.
-    pub runs: BTreeMap<Vec<usize>, (u128, &'a RunRow)>,
+    pub runs: LiteMap<Vec<usize>, (u128, &'a RunRow)>,
 }
 
 /// All settings under one condition.
@@ -67,14 +69,14 @@ impl RepeatedSetting<'_> {
 
     /// The mean of a figure over different runs.
     pub fn figure(&self, column: &Column) -> Interval {
-        let runs: BTreeMap<u128, &RunRow> = self.runs.values().copied().collect();
+        let runs: LiteMap<u128, &RunRow> = self.runs.values().copied().collect();
         Interval::of(runs.values().filter_map(|row| column.cell(row).printed()))
     }
 
     /// By how much another setting is better in runs with the same seeds; positive is better.
     pub fn gain_of(&self, other: &RepeatedSetting<'_>, column: &Column) -> Interval {
         let pairs = self.runs.iter().filter_map(|(seeds, own)| Some((own, other.runs.get(seeds)?)));
-        let different: BTreeMap<(u128, u128), _> =
+        let different: LiteMap<(u128, u128), _> =
             pairs.map(|(own, other)| ((own.0, other.0), (own.1, other.1))).collect();
         Interval::of(different.values().filter_map(|(own, other)| {
             Some(column.better?.gain(column.cell(own).printed()?, column.cell(other).printed()?))
@@ -139,7 +141,7 @@ mod tests {
             RunRow { summary, ..RunRow::default() }
         };
         let rows: Vec<Vec<RunRow>> = waits.iter().map(|waits| waits.iter().map(|wait| row(*wait)).collect()).collect();
-        let setting = |(at, rows): (usize, &'_ Vec<RunRow>)| -> BTreeMap<Vec<usize>, (u128, usize)> {
+        let setting = |(at, rows): (usize, &'_ Vec<RunRow>)| -> LiteMap<Vec<usize>, (u128, usize)> {
             // A run with the wait of another one of the same setting is that run.
             let number = |wait: f64| (at as u128) << 64 | u128::from(wait.to_bits());
             rows.iter().enumerate().map(|(seed, row)| (vec![seed], (number(row.summary.wait_mean), seed))).collect()

@@ -1,6 +1,6 @@
 //! Who gains and who pays: users that lose against a baseline, Jain's index, and the waits of the widest jobs.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Losers {
     /// The users that lose by the means over all replications, and by more than chance: the 95% interval of the paired differences of
     /// their mean waits is above 0. Each replication has the same users.
     pub fn of_replications<'a>(replications: impl Iterator<Item = &'a [UserChange]>) -> Losers {
-        let mut by_user: BTreeMap<i32, Vec<&UserChange>> = BTreeMap::new();
+        let mut by_user: LiteMap<i32, Vec<&UserChange>> = LiteMap::new();
         for change in replications.flatten() {
             by_user.entry(change.user).or_default().push(change);
         }
@@ -164,7 +164,7 @@ impl UserSums {
 /// `waits` are those of `jobs`, `all` is the area of these. NaN without jobs.
 pub(super) fn wait_of_widest<'a>(jobs: impl Iterator<Item = &'a Job>, waits: &[f64], all: i128) -> f64 {
     // The areas of the widest of the jobs so far, by width, and their sum. Most jobs are narrower and are not counted.
-    let (mut by_width, mut taken, mut narrowest) = (BTreeMap::<u32, i128>::new(), 0, 0);
+    let (mut by_width, mut taken, mut narrowest) = (LiteMap::<u32, i128>::new(), 0, 0);
     let mut counted = Vec::new();
     for (job, wait) in jobs.zip(waits) {
         if job.submission.procs < narrowest {
@@ -173,12 +173,13 @@ pub(super) fn wait_of_widest<'a>(jobs: impl Iterator<Item = &'a Job>, waits: &[f
         counted.push((job, wait));
         *by_width.entry(job.submission.procs).or_default() += area(job);
         taken += area(job);
-        while let Some(narrow) = by_width.first_entry().filter(|_| taken * 100 >= all) {
-            narrowest = *narrow.key();
-            if (taken - narrow.get()) * 100 < all {
+        while let Some((&width, &area)) = by_width.first().filter(|_| taken * 100 >= all) {
+            narrowest = width;
+            if (taken - area) * 100 < all {
                 break;
             }
-            taken -= narrow.remove();
+            by_width.remove(&width);
+            taken -= area;
         }
     }
     // The area of all jobs that are wider than the narrowest of these.

@@ -1,6 +1,8 @@
 //! Means over groups of runs, each with its 95% interval.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use litemap::LiteMap;
 
 use super::cell::Cell;
 use super::column::Column;
@@ -34,7 +36,7 @@ pub struct Groups {
     columns: Vec<&'static Column>,
     /// In the order of their first run.
     groups: Vec<Members>,
-    places: BTreeMap<Vec<String>, usize>,
+    places: LiteMap<Vec<String>, usize>,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,7 @@ impl Groups {
     pub fn new(with_baseline: bool) -> Groups {
         let columns =
             columns(with_baseline).filter(|column| column.is_number() && column.is_main(with_baseline)).collect();
-        Groups { columns, groups: Vec::new(), places: BTreeMap::new() }
+        Groups { columns, groups: Vec::new(), places: LiteMap::new() }
     }
 
     /// Adds a run to the group with these labels. `run` identifies the run, if that is known. A group counts equal runs once:

@@ -16,7 +16,7 @@ mod range;
 mod split;
 mod swept;
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::fmt;
 
 pub use catalog::Catalog;
@@ -128,7 +128,7 @@ impl Spec {
             Some("") => return Err(wrong(format!("nothing follows the colon; write {name}, or {name}:key=value"))),
             Some(rest) => split_at_commas(rest).map_err(wrong)?,
         };
-        let mut written: BTreeMap<&str, String> = BTreeMap::new();
+        let mut written: LiteMap<&str, String> = LiteMap::new();
         for piece in pieces {
             let is_switch = |key: &&Key| key.name == piece && matches!(key.kind, Kind::Switch);
             // A switch without a value is on.
@@ -269,7 +269,7 @@ impl Form {
     }
 
     /// The defaults that a file sets, if a key of [`Kind::Defaults`] is written.
-    fn defaults(&self, written: &BTreeMap<&str, String>) -> Result<KeyValues, String> {
+    fn defaults(&self, written: &LiteMap<&str, String>) -> Result<KeyValues, String> {
         let of_key = |key: &Key| match key.kind {
             Kind::Defaults { read, .. } => written.get(key.name).filter(|file| !file.is_empty()).map(|file| read(file)),
             _ => None,

@@ -1,6 +1,6 @@
 //! Keys that have several values in a list of specs: their columns in results, and their names in labels.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use super::Spec;
 
@@ -26,7 +26,7 @@ impl SweptKey {
 #[derive(Debug, Default)]
 pub struct SweptKeys {
     /// The first spec of each name.
-    first: BTreeMap<&'static str, Spec>,
+    first: LiteMap<&'static str, Spec>,
     /// In the order in which they were found.
     names: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! Puts a workload on the nodes of a cluster: what each job asks for there, and which jobs can never run.
 
+use litemap::LiteMap;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::TraceError;
@@ -15,7 +15,7 @@ use crate::text::printable;
 use crate::time::Seconds;
 
 /// Other names for partitions of the log: those of the cluster.
-pub type PartitionMap = BTreeMap<String, String>;
+pub type PartitionMap = LiteMap<String, String>;
 
 /// The site of a log: its machine, and what the machine calls the partitions of the log.
 #[derive(Clone, Copy)]

@@ -1,6 +1,8 @@
 //! A summary of a log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use litemap::LiteMap;
 
 use super::clean::{Cleaning, clean, peak};
 use super::conditions::ConditionSurvey;
@@ -166,7 +168,7 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
 fn states(log: &Log) -> Vec<(String, u64)> {
     let mut counts = log.source.states.clone();
     if counts.is_empty() {
-        let mut statuses = BTreeMap::<i32, u64>::new();
+        let mut statuses = LiteMap::<i32, u64>::new();
         for record in &log.records {
             *statuses.entry(record.status).or_default() += 1;
         }

@@ -1,6 +1,6 @@
 //! The jobs of runs: logs are read once, and runs with the same jobs share one workload.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
@@ -79,7 +79,7 @@ pub(super) struct Workloads<'a> {
     given: String,
     /// The keys of the runs, if rows are kept: a log must still have the content that is in them.
     keys: Option<&'a RunKeys>,
-    logs: BTreeMap<LogKey, CachedLog>,
+    logs: LiteMap<LogKey, CachedLog>,
     /// The workloads that a thread has at present.
     shared: Mutex<Vec<(String, Weak<Once<Workload>>)>>,
 }
@@ -96,7 +96,7 @@ struct CachedLog {
 
 impl<'a> Workloads<'a> {
     pub fn new(jobs: &'a Jobs, plan: &dyn RunPlan, pending: &[usize], keys: Option<&'a RunKeys>) -> Self {
-        let mut logs: BTreeMap<LogKey, CachedLog> = BTreeMap::new();
+        let mut logs: LiteMap<LogKey, CachedLog> = LiteMap::new();
         let mut given = String::new();
         match jobs {
             Jobs::Given(_) => given = format!("{:?}", plan.run(0).options.shaping),

@@ -1,6 +1,8 @@
 //! The keys of runs: what the row of a finished run depends on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use litemap::LiteMap;
 use std::fmt::Write as _;
 
 use twox_hash::XxHash3_128;
@@ -21,9 +23,9 @@ pub struct RunKeys {
     /// One per run. None if the run's log cannot be read, or if its content is not known.
     pub keys: Vec<Option<RunKey>>,
     /// The state of each log; the key None is the embedded log.
-    pub logs: BTreeMap<Option<String>, LogState>,
+    pub logs: LiteMap<Option<String>, LogState>,
     /// The hash of each program that predicts or schedules, by its name, or why there is none.
-    pub programs: BTreeMap<String, Result<u128, String>>,
+    pub programs: LiteMap<String, Result<u128, String>>,
 }
 
 impl RunKeys {
@@ -55,15 +57,15 @@ impl RunKeys {
         };
         let Inputs { logs, programs } = Inputs::of(plan);
         let digest = |name: String| store.program(&name).map(|digest| (name, Ok(digest)));
-        let programs = programs.into_keys().filter_map(digest).collect();
+        let programs = programs.into_tuple_vec().into_iter().map(|(name, _)| name).filter_map(digest).collect();
         RunKeys::with(plan, format, logs.into_iter().filter_map(known).collect(), programs)
     }
 
     fn with(
         plan: &dyn RunPlan,
         format: &str,
-        logs: BTreeMap<Option<String>, LogState>,
-        programs: BTreeMap<String, Result<u128, String>>,
+        logs: LiteMap<Option<String>, LogState>,
+        programs: LiteMap<String, Result<u128, String>>,
     ) -> RunKeys {
         let key = |at: usize| {
             let run = plan.run(at);
@@ -106,7 +108,7 @@ impl RunKeys {
 struct Inputs {
     logs: BTreeSet<Option<String>>,
     /// The programs that predict or schedule, by their names: a version may depend on the keys.
-    programs: BTreeMap<String, UsedProgram>,
+    programs: LiteMap<String, UsedProgram>,
 }
 
 impl Inputs {
@@ -139,8 +141,8 @@ mod tests {
     #[test]
     fn the_key_of_a_run_depends_on_the_format_of_rows() {
         let plan = vec![PlannedRun { trace: None, options: Options::default() }];
-        let logs = BTreeMap::from([(None, Ok(7))]);
-        let key = RunKeys::with(&plan, &row_format(), logs, BTreeMap::new()).keys[0].unwrap();
+        let logs = LiteMap::from_iter([(None, Ok(7))]);
+        let key = RunKeys::with(&plan, &row_format(), logs, LiteMap::new()).keys[0].unwrap();
         let (version, options) = (env!("CARGO_PKG_VERSION"), Options::default().canonical());
         let rest = format!("\nlog {:032x}\n{options}", 7);
         let of = |begin: String| XxHash3_128::oneshot(format!("{begin}{rest}").as_bytes());

@@ -5,7 +5,7 @@
 //! hash, so that finished runs are found without reading the logs again, and a hash of each program that predicts, so that
 //! they are found without starting it.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -32,9 +32,9 @@ pub struct Store {
     done: FxHashMap<RunKey, RowLocation>,
     failed: FxHashMap<RunKey, String>,
     /// The last recorded state of each log.
-    logs: BTreeMap<String, LogState>,
+    logs: LiteMap<String, LogState>,
     /// The last recorded hash of each program, by the spec in full.
-    programs: BTreeMap<String, u128>,
+    programs: LiteMap<String, u128>,
     /// The number of lines that were cut short or damaged.
     pub damaged: usize,
 }
@@ -66,8 +66,8 @@ impl Store {
             parts: Vec::new(),
             done: FxHashMap::default(),
             failed: FxHashMap::default(),
-            logs: BTreeMap::new(),
-            programs: BTreeMap::new(),
+            logs: LiteMap::new(),
+            programs: LiteMap::new(),
             damaged: 0,
         };
         let parts = folder.join("parts");

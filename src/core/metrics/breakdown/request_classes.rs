@@ -1,6 +1,6 @@
 //! Groups of jobs by what they ask for: partition, QOS, account, GPUs, memory.
 
-use std::collections::BTreeMap;
+use litemap::LiteMap;
 
 use super::group_by::{GroupBy, width_class, width_class_name};
 use crate::machine::{Cluster, print_memory};
@@ -48,11 +48,11 @@ impl RequestClasses {
 
     /// Classes with names, in the order of their first requests.
     fn by_name(workload: &Workload, are_shown: bool, name: impl Fn(&Request) -> String) -> RequestClasses {
-        let (mut classes, mut names) = (BTreeMap::new(), Vec::new());
+        let (mut classes, mut names) = (LiteMap::<String, i64>::new(), Vec::new());
         let mut class = |name: String| match name.is_empty() {
             true => 0,
-            false => *classes.entry(name).or_insert_with_key(|name| {
-                names.push(name.clone());
+            false => *classes.entry(name.clone()).or_insert_with(|| {
+                names.push(name);
                 names.len() as i64
             }),
         };

@@ -14,6 +14,8 @@ pub use fields::Preceding;
 pub use links::{FeedbackLinks, LinkedGroup};
 pub use model::{FeedbackModel, feedback_forms};
 
+use litemap::LiteMap;
+
 use crate::job::Job;
 use crate::time::{Seconds, Time};
 
@@ -54,11 +56,11 @@ fn recorded_end(job: &Job) -> Option<Time> {
 
 /// The places of the jobs of each known user, in workload order.
 fn by_user(jobs: &[Job]) -> impl Iterator<Item = Vec<usize>> {
-    let mut users = std::collections::BTreeMap::<i32, Vec<usize>>::new();
+    let mut users = LiteMap::<i32, Vec<usize>>::new();
     for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.submission.user != -1) {
         users.entry(job.submission.user).or_default().push(at);
     }
-    users.into_values()
+    users.into_tuple_vec().into_iter().map(|(_, places)| places)
 }
 
 /// Groups of one preceding job each, in workload order. `links` are the places of preceding and following jobs, with think times.

@@ -1,6 +1,8 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use litemap::LiteMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -80,7 +82,7 @@ pub struct SourceReport {
     /// The partitions of `--partition-limit` in which no job is without a limit of its own.
     pub unused_limits: BTreeSet<String>,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
-    pub states: BTreeMap<String, u64>,
+    pub states: LiteMap<String, u64>,
     /// Of a present queue, as all that follows: jobs that have ended.
     pub ended: u64,
     /// Jobs that have just ended, while their nodes are cleaned up or files are copied (COMPLETING, STAGE_OUT).
