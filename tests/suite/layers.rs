@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules ("rooms") of each package by layer ("floor"), lowest first; modules of one layer do not use each other. The
-/// compiler checks that packages use only packages below them. (`files`, `request`, `time`, `text`, `similar` and `sort` are
-/// below the other basic modules, which use them; `program` is above them.)
-const FLOORS: [&[&str]; 17] = [
-    &["files", "request", "time", "text", "similar", "sort"],
+/// compiler checks that packages use only packages below them. (`files`, `time`, `text`, `similar`, `sort`, `tres` and
+/// `request` are below the other basic modules, which use them; `program` is above them.)
+const FLOORS: [&[&str]; 19] = [
+    &["files", "time", "text", "similar", "sort"],
+    &["tres"],
+    &["request"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["program"],
     &["machine"],

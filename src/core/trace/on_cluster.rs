@@ -123,7 +123,7 @@ pub fn put_on_cluster(
     let procs = match unit {
         Unit::Cpus => cluster.cpus(),
         Unit::Nodes => cluster.nodes.len() as u64,
-        Unit::Gpus => cluster.gpus(),
+        Unit::Gpus => cluster.total()[crate::machine::Resource::Gpus],
     };
     workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);

@@ -1,6 +1,7 @@
 //! The machine that a slurm.conf describes, with the topology.conf and the gres.conf beside it.
 
 mod beside;
+mod gres;
 mod lines;
 mod nodes;
 mod partitions;
@@ -12,16 +13,17 @@ use crate::sort::sort_by;
 
 pub use super::file_line::{ConfError, FileLine};
 pub use lines::{ConfLine, lines_of};
-pub use nodes::{MOST_OF_NODE, processors};
+pub use nodes::processors;
 pub use unused::Ignored;
 
-use self::beside::{GpuFile, lines_beside, tree};
-use self::nodes::{GpuCount, NodeLine, is_down, node_lines};
+use self::beside::{lines_beside, tree};
+use self::gres::GresFile;
+use self::nodes::{NodeLine, is_down, node_lines};
 use self::partitions::{PartitionDefaults, partitions};
 use super::build::{Builder, NodeNames};
 use super::cluster::{Cluster, Node};
-use super::units::{MEMORY_FORM, is_unlimited, parse_memory};
 use crate::text::shortened;
+use crate::tres::{MEMORY_FORM, is_unlimited, parse_memory};
 
 /// Parameters of the machine that are not simulated though they change which jobs start at a site.
 const MATTERING: [&str; 7] =
@@ -41,8 +43,8 @@ pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignor
         let why = "there are no nodes: write NodeName=n[1-4] CPUs=12 RealMemory=48000, or TOML with tables [[nodes]]";
         return Err(FileLine::of_line(1).wrong(why));
     }
-    let gpu_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
-    let mut nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;
+    let gres_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
+    let mut nodes = nodes_of(&node_lines, &GresFile::read(&gres_lines, &mut ignored)?, &mut ignored)?;
     set_down(&lines, &mut nodes)?;
     let mut names = NodeNames::new(&nodes);
     for line in node_lines.iter().filter(|line| line.is_future) {
@@ -77,20 +79,15 @@ fn last<'a>(lines: &'a [ConfLine], name: &str) -> Option<&'a ConfLine> {
     lines.iter().rfind(|line| line.is(name))
 }
 
-fn nodes_of(lines: &[NodeLine], gpus: &GpuFile, ignored: &mut Vec<Ignored>) -> Result<Vec<Node>, ConfError> {
+fn nodes_of(lines: &[NodeLine], gres: &GresFile, ignored: &mut Vec<Ignored>) -> Result<Vec<Node>, ConfError> {
     let mut builder = Builder::default();
     for line in lines {
         if line.is_future {
             ignored.push(Ignored::other(&line.place, "NodeName State=FUTURE: these nodes do not exist yet"));
             continue;
         }
-        let gpus = |name: &str| match line.gpus {
-            GpuCount::Known(count) => count,
-            // As in Slurm, a GPU without a number is one.
-            GpuCount::Some => gpus.of(name).or(gpus.everywhere()).unwrap_or(1),
-            GpuCount::Unsaid => gpus.of(name).unwrap_or(0),
-        };
-        let added = builder.add(&line.names, &line.node, &line.place, gpus);
+        let count = |name: &str, kind| gres.count(name, kind, line.gres[kind]);
+        let added = builder.add(&line.names, &line.node, &line.place, count);
         added.map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
     }
     builder.finish()

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::nodes::TresWeights;
 use crate::machine::conf::{ConfError, ConfLine, FileLine, lines_of, processors};
 use crate::machine::{Ignored, PreemptMode, slurm_time};
 use crate::settings_file::{ReadOnce, site_text};
 use crate::time::{MINUTE, Seconds, print_duration};
+use crate::tres::{Tres, TresItem, tres_items};
 
 /// What a slurm.conf says of scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -259,15 +259,14 @@ impl SlurmConf {
     /// Adds the items of PriorityWeightTRES that can be simulated.
     fn add_tres_weights(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         let mut known = Vec::new();
-        for item in items(&line.value) {
-            let name = item.split_once('=').map_or(item, |(name, _)| name.trim());
-            match TresWeights::has(name) {
-                true => known.push(item),
-                false => self.skip(line, name),
+        for TresItem { text, name, kind, .. } in tres_items(&line.value, ',') {
+            match kind {
+                Some(_) => known.push(text),
+                None => self.skip(line, name),
             }
         }
         let wrong = |why| ConfError { place: line.place.clone(), why: format!("{}: {why}", line.name) };
-        let weights = TresWeights::canonical(&known.join(";")).map_err(wrong)?;
+        let weights = Tres::of_priority(&known.join(";")).map_err(wrong)?.priority_text();
         if !weights.is_empty() {
             self.keys.push(("tres_weights", weights));
         }

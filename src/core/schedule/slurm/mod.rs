@@ -74,7 +74,7 @@ fn is_as_a_pool(spec: &Spec, shapes: &Shapes) -> bool {
         && keys.all(|key| spec.text(key.name) == key.default)
         && shapes.is_pool()
         && associations.is_empty()
-        && nodes.iter().all(|node| node.cpus == 1)
+        && nodes.iter().all(|node| node.has.cpus() == 1)
         && partitions.iter().all(|partition| partition.max_time.is_none())
         && shapes.all_asked().iter().all(|request| request.nice == 0 && request.cpus_per_task <= 1)
 }

@@ -1,9 +1,10 @@
 //! The keys of `slurm`. They are named as Slurm names them.
 
 use super::conf::SlurmConf;
-use super::nodes::{SlurmParameters, TresWeights};
+use super::nodes::SlurmParameters;
 use super::priority::Weights;
 use super::shares;
+use crate::machine::Tres;
 use crate::schedule::rules::Counting;
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
@@ -134,7 +135,7 @@ pub const FORM: Form = Form {
             name: "tres_weights",
             kind: Kind::Text {
                 what: "weights such as cpu=1000;mem=0.03;gres/gpu=30000",
-                canonical: TresWeights::canonical,
+                canonical: |text| Ok(Tres::of_priority(text)?.priority_text()),
             },
             default: "",
             about: "weights of what a job asks for in its priority; only on nodes",
