@@ -7,6 +7,7 @@ use super::error::{LineFault, TraceError};
 use super::log::{Log, ReadOptions};
 use super::read::open;
 use super::record::Record;
+use super::requests::with_requests;
 use super::rows::Collector;
 use super::source::Source;
 use crate::text::{counted, grouped, plural};
@@ -82,7 +83,7 @@ pub fn validate(
     let mut collector = Collector::new(source, format, options, Some(&mut on_fault), progress);
     collector.read(&mut raw)?;
     let lines = std::mem::take(&mut collector.lines);
-    let log = options.with_requests(collector.finish()?)?;
+    let log = with_requests(options, collector.finish()?)?;
     findings.describe(&log, &lines, procs.or_else(|| log.header.procs()));
     Ok(findings)
 }

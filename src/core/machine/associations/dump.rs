@@ -1,7 +1,7 @@
 //! What `sacctmgr dump CLUSTER file=FILE` writes: lines such as `User - 'ann':DefaultAccount='optics':Fairshare=2`. Accounts and
 //! users are below the `Parent` before them. Newer versions of Slurm write lines of QOS too.
 
-use super::super::conf::{ConfError, FileLine, Ignored};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::setting::{AccountSetting, HARMLESS, says_nothing, set_association, set_qos};
 use super::{Account, Association, Associations, ChosenCluster, QualityOfService, ROOT, User};
 use crate::text::shortened;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::super::build::{NodeNames, SwitchLine, switches};
 use super::super::cluster::Switch;
-use super::super::file_line::{ConfError, FileLine};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::super::hostlist::HostList;
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, lines_of};
-use super::unused::{Ignored, LineKeys};
 use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::{counted_as, shortened};
 

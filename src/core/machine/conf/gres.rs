@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use super::super::build::{MOST_NODES, MOST_OF_NODE};
-use super::super::file_line::ConfError;
+use super::super::file_line::{ConfError, Ignored};
 use super::super::hostlist::HostList;
 use super::lines::ConfLine;
-use super::unused::Ignored;
 use crate::text::shortened;
 use crate::tres::{Resource, Tres};
 

@@ -2,19 +2,18 @@
 
 mod beside;
 mod gres;
+mod line_keys;
 mod lines;
 mod nodes;
 mod partitions;
-mod unused;
 
 use std::path::Path;
 
 use crate::sort::sort_by;
 
-pub use super::file_line::{ConfError, FileLine};
+pub use super::file_line::{ConfError, FileLine, Ignored};
 pub use lines::{ConfLine, lines_of};
 pub use nodes::processors;
-pub use unused::Ignored;
 
 use self::beside::{lines_beside, tree};
 use self::gres::GresFile;

@@ -2,11 +2,11 @@
 
 use super::super::build::MOST_OF_NODE;
 use super::super::cluster::Node;
-use super::super::file_line::{ConfError, FileLine};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::super::hostlist::HostList;
 use super::gres::{GresCount, gres_of, note_gres};
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
-use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 use crate::tres::{MEMORY_FORM, Tres, parse_memory};
 

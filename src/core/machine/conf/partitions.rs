@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::super::build::NodeNames;
 use super::super::cluster::{Partition, PartitionState, PreemptMode};
-use super::super::file_line::ConfError;
+use super::super::file_line::{ConfError, Ignored};
 use super::super::hostlist::HostList;
 use super::super::units::slurm_time;
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
-use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 use crate::time::Seconds;
 use crate::tres::{MEMORY_FORM, Tres, is_unlimited, parse_memory};

@@ -5,7 +5,7 @@ use super::super::associations::{
 };
 use super::super::build::{Builder, MOST_OF_NODE, NodeNames, SwitchLine, switches};
 use super::super::cluster::{Cluster, Node, Partition, PartitionState, PreemptMode};
-use super::super::conf::{ConfError, FileLine};
+use super::super::file_line::{ConfError, FileLine};
 use super::super::hostlist::HostList;
 use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
