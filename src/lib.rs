@@ -90,7 +90,7 @@
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
-//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf.rs`. Its rules for nodes:
+//!   `schedule/slurm/processors.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules for nodes:
 //!   `schedule/slurm/nodes/`; when they are applied there, `schedule/slurm/on_nodes.rs`; priorities and limits of the owners of
 //!   jobs, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
 //!   with them, `engine/simulation/preempted.rs`.
@@ -145,8 +145,8 @@
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts
 //!   as files for papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
-//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`. Any
-//!   other option: the file of its command in `cli/`.
+//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`;
+//!   the keys of runs that are made of them: `experiment/run_key.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.
 

@@ -65,6 +65,9 @@ impl Resource {
     /// What nodes have besides CPUs and memory, in whole pieces.
     pub const DEVICES: [Resource; 1] = [Resource::Gpus];
 
+    /// What is counted in whole pieces, as a processor is.
+    pub const COUNTED: [Resource; 3] = [Resource::Cpus, Resource::Nodes, Resource::Gpus];
+
     const fn form(self) -> &'static ResourceForm {
         &FORMS[self as usize]
     }

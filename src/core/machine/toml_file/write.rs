@@ -48,7 +48,7 @@ impl Cluster {
         let Node { has, features, weight, threads_per_core, is_down, .. } = &self.nodes[kind[0]];
         let mut table = TomlTable::default();
         table.text("name", &joined_names(kind.iter().map(|at| self.nodes[*at].name.as_str())));
-        table.number("cpus", &has.cpus());
+        table.number("cpus", has.cpus());
         if has_memory {
             table.text("memory", &print_memory(has.memory()));
         }

@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+mod keys;
 mod last_passes;
 mod never;
 pub mod nodes;
@@ -41,12 +42,13 @@ use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
 use clock::{PassTimes, in_whole_minutes, rest};
+use keys::ON_NODES;
 use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::PriorityRanking;
 use releases::{Release, Releases};
-use settings::{ON_NODES, Settings};
+use settings::Settings;
 use space::Space;
 
 pub(super) use settings::{FORM, idle_key};

@@ -62,12 +62,8 @@ impl FormatEntry {
     };
 
     /// A format of present queues.
-    const QUEUE: FormatEntry = FormatEntry {
-        has_past: false,
-        has_present: true,
-        units: &[Unit::Cpus, Unit::Nodes, Unit::Gpus],
-        ..FormatEntry::ACCOUNTING
-    };
+    const QUEUE: FormatEntry =
+        FormatEntry { has_past: false, has_present: true, units: &Unit::COUNTED, ..FormatEntry::ACCOUNTING };
 }
 
 /// All formats. The last one of which a line can be is the format of the line: the test of SWF is the least strict.
@@ -122,11 +118,7 @@ impl LogFormat {
     /// Refuses options that it cannot follow.
     pub fn check(&self, reading: &LogReading, name: &str) -> Result<(), TraceError> {
         let entry = self.entry();
-        let unit = match reading.unit {
-            Unit::Cpus => "cpus",
-            Unit::Nodes => "nodes",
-            Unit::Gpus => "gpus",
-        };
+        let unit = reading.unit.name();
         if !entry.units.contains(&reading.unit) {
             let why =
                 format!("a log in the format {} does not say the {unit} of jobs: leave out --unit {unit}", entry.name);

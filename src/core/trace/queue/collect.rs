@@ -62,8 +62,8 @@ impl Collector<'_> {
         let procs = u32::try_from(job.requested).unwrap_or(0);
         let cause = cause.or(match self.options.reading.unit {
             _ if procs > 0 => None,
-            Unit::Gpus => Some(&mut report.without_gpus),
-            Unit::Cpus | Unit::Nodes => Some(&mut report.without_procs),
+            unit if Unit::DEVICES.contains(&unit) => Some(&mut report.without_device),
+            _ => Some(&mut report.without_procs),
         });
         if let Some(count) = cause {
             *count += 1;

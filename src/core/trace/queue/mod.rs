@@ -44,7 +44,7 @@ pub struct PresentQueue {
 /// How a queue is read. It should be read as the log beside it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QueueReading {
-    /// What a processor is. Only for Slurm; the text needs the column NODES (`%D`) for nodes, and only JSON says the GPUs.
+    /// What a processor is. Only for Slurm; the text needs the column NODES (`%D`) for nodes, and only JSON says the devices.
     pub unit: Unit,
     /// The field with the processors of a job. Only for SWF.
     pub procs_field: ProcsField,

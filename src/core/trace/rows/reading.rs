@@ -4,17 +4,8 @@ use crate::time::Seconds;
 use crate::trace::log_format::LogFormat;
 use crate::trace::requests::file::RequestFile;
 
-/// What a processor of the simulation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// A core.
-    #[default]
-    Cpus,
-    /// A whole node.
-    Nodes,
-    /// A GPU. Jobs without any are dropped.
-    Gpus,
-}
+/// What a processor of the simulation is: one of [`Unit::COUNTED`]. Jobs without any of it are dropped.
+pub use crate::tres::Resource as Unit;
 
 /// When a job counts as submitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
