@@ -266,10 +266,11 @@ impl ShapeOnNodes<'_> {
 
     /// What a job has of a node if it has so many CPUs, so much memory and these parts there.
     fn with_parts(&self, cpus: u32, memory: u64, parts: Tres) -> Tres {
-        let mut all = Tres::on_node(cpus, memory);
-        all.give(&self.shape.per_node);
-        all.give(&parts);
-        all
+        let mut all = self.shape.per_node;
+        if self.shape.parts.is_some() {
+            all.give(&parts);
+        }
+        all.with(Resource::Cpus, cpus.into()).with(Resource::Memory, memory)
     }
 
     /// Whether a node has room for so much of the job.
