@@ -40,7 +40,7 @@
 //!
 //! | package | floor | module | what it contains |
 //! |---|---|---|---|
-//! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
+//! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`tres`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, resources and something of each (amounts, limits, weights), medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | `core` | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
 //! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
@@ -83,13 +83,14 @@
 //!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
 //!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
 //!   `schedule/on_nodes/pool.rs`.
+//! - A new kind of resource, and how lists such as `cpu=4,gres/gpu=1` are read: `tres.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`. Who decides
 //!   where such rules leave something open, on a pool of processors and on nodes: `schedule/guide.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
-//!   `schedule/slurm/processors.rs`; which parameters of a slurm.conf are used, `schedule/slurm/conf.rs`. Its rules for nodes:
+//!   `schedule/slurm/processors.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules for nodes:
 //!   `schedule/slurm/nodes/`; when they are applied there, `schedule/slurm/on_nodes.rs`; priorities and limits of the owners of
 //!   jobs, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
 //!   with them, `engine/simulation/preempted.rs`.
@@ -144,8 +145,8 @@
 //! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
 //!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts
 //!   as files for papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
-//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`. Any
-//!   other option: the file of its command in `cli/`.
+//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`;
+//!   the keys of runs that are made of them: `experiment/run_key.rs`. Any other option: the file of its command in `cli/`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.
 
@@ -162,7 +163,7 @@ pub mod sweep;
 #[doc(inline)]
 pub use shadowtime_core::{
     engine, experiment, files, job, machine, metrics, model, output, parallel, predict, program, request, rng,
-    schedule, settings_file, similar, sort, spec, stats, text, time, trace,
+    schedule, settings_file, similar, sort, spec, stats, text, time, trace, tres,
 };
 #[doc(inline)]
 pub use shadowtime_report as report;

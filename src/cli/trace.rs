@@ -212,9 +212,8 @@ fn machine(log: &Log, options: &Options) -> Result<u32, TraceError> {
 fn source_note(log: &Log, sources: &[Source], unit: Unit) -> String {
     let labels: Vec<_> = sources.iter().map(Source::label).collect();
     let unit = match unit {
-        Unit::Cpus => "",
-        Unit::Nodes => ", a processor is a node",
-        Unit::Gpus => ", a processor is a GPU",
+        Unit::Cpus => String::new(),
+        unit => format!(", a processor is a {}", unit.one()),
     };
     let labels = labels.join(", ").replace(|c: char| c.is_control(), "?");
     format!("; Note: {CONVERTED} {labels}, format {}{unit}", log.source.format)

@@ -25,3 +25,4 @@ pub mod stats;
 pub mod text;
 pub mod time;
 pub mod trace;
+pub mod tres;

@@ -8,7 +8,8 @@ use crate::metrics::{Column, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::print_duration;
 use shadowtime_core::machine::associations::{Associations, LimitOwner};
-use shadowtime_core::machine::{Cluster, Ignored, Node, Partition, PartitionState, joined_names, print_memory};
+use shadowtime_core::machine::{Cluster, Ignored, Node, Partition, PartitionState, joined_names, total_of_nodes};
+use shadowtime_core::tres::{Resource, Tres, print_memory};
 
 /// Something of a machine: its kind, its name, its line, how large it is, and what else is known of it.
 #[derive(Clone, Debug, Default)]
@@ -16,32 +17,12 @@ pub struct MachineRow {
     kind: &'static str,
     name: String,
     line: String,
-    size: Option<MachineSize>,
+    size: Option<Tres>,
     details: String,
 }
 
-/// The sums over some nodes.
-#[derive(Clone, Copy, Debug, Default)]
-struct MachineSize {
-    nodes: u64,
-    cpus: u64,
-    memory: u64,
-    gpus: u64,
-}
-
-impl MachineSize {
-    fn of<'a>(nodes: impl Iterator<Item = &'a Node>) -> MachineSize {
-        nodes.fold(MachineSize::default(), |sum, node| MachineSize {
-            nodes: sum.nodes + 1,
-            cpus: sum.cpus + u64::from(node.cpus),
-            memory: sum.memory + node.memory,
-            gpus: sum.gpus + u64::from(node.gpus),
-        })
-    }
-
-    fn of_places(cluster: &Cluster, places: &[u32]) -> MachineSize {
-        MachineSize::of(places.iter().map(|at| &cluster.nodes[*at as usize]))
-    }
+fn size_of(cluster: &Cluster, places: &[u32]) -> Tres {
+    total_of_nodes(places.iter().map(|at| &cluster.nodes[*at as usize]))
 }
 
 /// The columns of `sim machine`.
@@ -50,10 +31,10 @@ pub const MACHINE_COLUMNS: &[Column<MachineRow>] = &column_list! {
     key "kind" "machine, nodes, partition, switch, qos, account, user or ignored" row.kind;
     key "name" "its name; of nodes that are alike their names; of what is ignored the parameter" row.name.clone();
     key "line" "where it is, of what is ignored" row.line.clone();
-    count "nodes" "the number of its nodes" row.size.map(|size| size.nodes);
-    count "cpus" "the CPUs of its nodes together" row.size.map(|size| size.cpus);
-    count "memory_mb" "the memory of its nodes together, in MB" row.size.map(|size| size.memory);
-    count "gpus" "the GPUs of its nodes together" row.size.map(|size| size.gpus);
+    count "nodes" "the number of its nodes" row.size.map(|size| size[Resource::Nodes]);
+    count "cpus" "the CPUs of its nodes together" row.size.map(|size| size[Resource::Cpus]);
+    count "memory_mb" "the memory of its nodes together, in MB" row.size.map(|size| size[Resource::Memory]);
+    count "gpus" "the GPUs of its nodes together" row.size.map(|size| size[Resource::Gpus]);
     text "details" "what else is known of it; of what is ignored, whether it may change which jobs start" row.details.clone();
 };
 
@@ -63,25 +44,19 @@ pub fn machine_rows(name: &str, cluster: &Cluster, ignored: &[Ignored]) -> Vec<M
         let (name, line) = (name.to_string(), String::new());
         MachineRow { kind, name, line, size, details }
     };
-    let mut rows =
-        vec![row("machine", name, Some(MachineSize::of(cluster.nodes.iter())), allocation(cluster).to_string())];
+    let mut rows = vec![row("machine", name, Some(cluster.total()), allocation(cluster).to_string())];
     rows.extend(cluster.kinds().iter().map(|kind| {
         let nodes = kind.iter().map(|at| &cluster.nodes[*at]);
         let names = joined_names(nodes.clone().map(|node| node.name.as_str()));
-        row("nodes", &names, Some(MachineSize::of(nodes)), of_node(&cluster.nodes[kind[0]]))
+        row("nodes", &names, Some(total_of_nodes(nodes)), of_node(&cluster.nodes[kind[0]]))
     }));
     rows.extend(cluster.partitions.iter().map(|partition| {
-        row(
-            "partition",
-            &partition.name,
-            Some(MachineSize::of_places(cluster, &partition.nodes)),
-            rules(partition, true),
-        )
+        row("partition", &partition.name, Some(size_of(cluster, &partition.nodes)), rules(partition, true))
     }));
     rows.extend(cluster.switches.iter().map(|switch| {
         let below = switch.switches.iter().map(|at| cluster.switches[*at as usize].name.as_str());
         let below = below.collect::<Vec<_>>().join(" ");
-        row("switch", &switch.name, Some(MachineSize::of_places(cluster, &switch.nodes)), below)
+        row("switch", &switch.name, Some(size_of(cluster, &switch.nodes)), below)
     }));
     let Associations { qos, accounts, users } = &cluster.associations;
     rows.extend(qos.iter().map(|qos| row("qos", &qos.name, None, of_qos(qos))));
@@ -124,18 +99,21 @@ fn allocation(cluster: &Cluster) -> &'static str {
 
 /// One node of several that are alike.
 fn of_node(node: &Node) -> String {
-    let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = node;
+    let Node { has, features, weight, threads_per_core, is_down, .. } = node;
     let features = Some(format!("features={}", features.join(","))).filter(|_| !features.is_empty());
+    let amount = |kind: Resource| match kind {
+        Resource::Memory => print_memory(has.memory()),
+        _ => has[kind].to_string(),
+    };
+    let is_said = |kind: &Resource| has[*kind] > 0 || !Resource::DEVICES.contains(kind);
+    let amounts = Resource::OF_NODES.into_iter().filter(is_said);
     let parts = [
-        Some(format!("cpus={cpus}")),
-        Some(format!("memory={}", print_memory(*memory))),
-        (*gpus > 0).then(|| format!("gpus={gpus}")),
         (*weight != 1).then(|| format!("weight={weight}")),
         (*threads_per_core != 1).then(|| format!("threads_per_core={threads_per_core}")),
         is_down.then(|| "down".to_string()),
         features,
     ];
-    joined(parts)
+    joined(amounts.map(|kind| Some(format!("{}={}", kind.name(), amount(kind)))).chain(parts))
 }
 
 fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
@@ -193,16 +171,17 @@ pub fn write_machine(
     cluster: &Cluster,
     ignored: &[Ignored],
 ) -> io::Result<()> {
-    let MachineSize { nodes, cpus, memory, gpus } = MachineSize::of(cluster.nodes.iter());
+    let size = cluster.total();
     let mut line = |name: &str, value: String| write_wrapped(out, &format!("{name:<11} "), &printable(&value), width);
     line("machine", name.to_string())?;
-    line("nodes", grouped(nodes))?;
+    line("nodes", grouped(size[Resource::Nodes]))?;
     if let Some(down) = down_in_words(cluster) {
         line("down", down)?;
     }
-    line("CPUs", grouped(cpus))?;
-    line("memory", format!("{} MB", grouped(memory)))?;
-    line("GPUs", grouped(gpus))?;
+    for kind in Resource::OF_NODES {
+        let unit = if kind == Resource::Memory { " MB" } else { "" };
+        line(kind.many(), format!("{}{unit}", grouped(size[kind])))?;
+    }
     line("allocation", allocation(cluster).to_string())?;
     if !cluster.switches.is_empty() {
         line("network", format!("a tree of {}", counted_as(cluster.switches.len() as u64, "switch", "switches")))?;
@@ -224,19 +203,19 @@ pub fn write_machine(
 fn write_nodes(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io::Result<()> {
     let mut table = Table::with_remarks(1);
     let has_down = cluster.down().0 > 0;
-    let headings = ["nodes", "number", "CPUs", "memory", "GPUs", "weight", "threads per core"];
-    table.headings(headings.into_iter().chain(has_down.then_some("state")).chain(["features"]));
+    let headings = ["nodes", "number"].into_iter().chain(Resource::OF_NODES.map(Resource::many));
+    table.headings(
+        headings.chain(["weight", "threads per core"]).chain(has_down.then_some("state")).chain(["features"]),
+    );
     for kind in cluster.kinds() {
         let node = &cluster.nodes[kind[0]];
-        let mut row = vec![
-            joined_names(kind.iter().map(|at| cluster.nodes[*at].name.as_str())),
-            grouped(kind.len() as u64),
-            grouped(node.cpus.into()),
-            print_memory(node.memory),
-            grouped(node.gpus.into()),
-            node.weight.to_string(),
-            node.threads_per_core.to_string(),
-        ];
+        let mut row =
+            vec![joined_names(kind.iter().map(|at| cluster.nodes[*at].name.as_str())), grouped(kind.len() as u64)];
+        row.extend(Resource::OF_NODES.map(|kind| match kind {
+            Resource::Memory => print_memory(node.has.memory()),
+            _ => grouped(node.has[kind]),
+        }));
+        row.extend([node.weight.to_string(), node.threads_per_core.to_string()]);
         row.extend(has_down.then(|| if node.is_down { "down" } else { "up" }.to_string()));
         row.push(node.features.join(","));
         table.push(row);
@@ -247,10 +226,12 @@ fn write_nodes(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io::Resu
 
 fn write_partitions(out: &mut dyn Write, width: Width, cluster: &Cluster) -> io::Result<()> {
     let mut table = Table::with_remarks(1);
-    table.headings(["partition", "nodes", "CPUs", "GPUs", "tier", "job factor", "max time", "default"]);
+    let counts = || [Resource::Nodes, Resource::Cpus].into_iter().chain(Resource::DEVICES);
+    let headings = std::iter::once("partition").chain(counts().map(Resource::many));
+    table.headings(headings.chain(["tier", "job factor", "max time", "default"]));
     for partition in &cluster.partitions {
-        let size = MachineSize::of_places(cluster, &partition.nodes);
-        let counts = [size.nodes, size.cpus, size.gpus].map(grouped);
+        let size = size_of(cluster, &partition.nodes);
+        let counts = counts().map(|kind| grouped(size[kind]));
         let priorities = [partition.priority_tier, partition.priority_job_factor].map(|priority| priority.to_string());
         let time = partition.max_time.map_or("-".to_string(), print_duration);
         let default = if partition.is_default { "yes" } else { "" }.to_string();

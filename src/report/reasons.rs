@@ -7,23 +7,23 @@ use super::table::Table;
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::{WaitReason, WaitReasons};
 use crate::text::grouped;
+use shadowtime_core::tres::Resource;
 
 /// A reason in words. A pool has processors.
-pub fn reason_in_words(reason: WaitReason, on_nodes: bool) -> &'static str {
+pub fn reason_in_words(reason: WaitReason, on_nodes: bool) -> String {
     match reason {
-        WaitReason::Cpus if on_nodes => "for want of CPUs",
-        WaitReason::Cpus => "for want of processors",
-        WaitReason::Memory => "for want of memory",
-        WaitReason::Gpus => "for want of GPUs",
-        WaitReason::Limit => "because of a limit",
-        WaitReason::Behind => "behind others",
+        WaitReason::Want(Resource::Cpus) if !on_nodes => "for want of processors".to_string(),
+        WaitReason::Want(kind) => format!("for want of {}", kind.many()),
+        WaitReason::Limit => "because of a limit".to_string(),
+        WaitReason::Behind => "behind others".to_string(),
     }
 }
 
 /// The reasons of which some run has hours. Those that every machine has are always there.
 pub fn shown_reasons<'a>(runs: impl Iterator<Item = &'a WaitReasons> + Clone) -> Vec<WaitReason> {
     let is_shown = |reason: &WaitReason| {
-        matches!(reason, WaitReason::Cpus | WaitReason::Behind) || runs.clone().any(|run| run.hours(*reason) > 0.0)
+        matches!(reason, WaitReason::Want(Resource::Cpus) | WaitReason::Behind)
+            || runs.clone().any(|run| run.hours(*reason) > 0.0)
     };
     WaitReason::ALL.into_iter().filter(is_shown).collect()
 }
@@ -48,7 +48,7 @@ pub fn write_reasons(
             let hours = hours_in_words(run.hours(reason));
             run.share(reason).map_or(hours.clone(), |share| format!("{hours} ({})", percent(share)))
         };
-        let caption = reason_in_words(reason, on_nodes).to_string();
+        let caption = reason_in_words(reason, on_nodes);
         table.push(std::iter::once(caption).chain(runs.iter().map(cell)).collect());
     }
     table.write(out, width)

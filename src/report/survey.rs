@@ -36,7 +36,7 @@ fn source_drops(source: &SourceReport) -> [(&'static str, &'static str, u64); 8]
         ("row that repeats another", "rows that repeat others", source.repeated),
         ("job that had not ended", "jobs that had not ended", source.not_ended),
         ("row that does not report the end of a job", "rows that do not report the end of a job", source.other_events),
-        ("job without GPUs", "jobs without GPUs", source.without_gpus),
+        ("job without GPUs", "jobs without GPUs", source.without_device),
         ("job of another cluster", "jobs of other clusters", source.other_clusters),
     ]
 }
@@ -296,7 +296,7 @@ pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
     count "repeated" "rows that repeat others" log.source.repeated;
     count "not_ended" "jobs that had not ended" log.source.not_ended;
     count "other_events" "rows that do not report the end of a job" log.source.other_events;
-    count "without_gpus" "jobs without GPUs" log.source.without_gpus;
+    count "without_gpus" "jobs without GPUs" log.source.without_device;
     count "other_clusters" "jobs of other clusters" log.source.other_clusters;
     count "never_started" "records of jobs that never started" log.source.never_started;
     count "held" "jobs that were held, submitted when they became eligible" log.source.held;

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use shadowtime::engine::{EngineError, EngineOptions, Gate, Named, Simulation};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::JobId;
-use shadowtime::machine::{Cluster, Node, Partition};
+use shadowtime::machine::{Cluster, Node, Partition, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict;
 use shadowtime::schedule::{Policy, View};
@@ -63,9 +63,7 @@ fn table(rows: &str) -> String {
 fn on_nodes(workload: &Workload) -> Workload {
     let node = |at: u32, cpus| Node {
         name: format!("n{at}"),
-        cpus,
-        memory: 0,
-        gpus: 0,
+        has: Tres::on_node(cpus, 0),
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,

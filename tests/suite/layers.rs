@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules ("rooms") of each package by layer ("floor"), lowest first; modules of one layer do not use each other. The
-/// compiler checks that packages use only packages below them. (`files`, `request`, `time`, `text`, `similar` and `sort` are
-/// below the other basic modules, which use them; `program` is above them.)
-const FLOORS: [&[&str]; 17] = [
-    &["files", "request", "time", "text", "similar", "sort"],
+/// compiler checks that packages use only packages below them. (`files`, `time`, `text`, `similar`, `sort`, `tres` and
+/// `request` are below the other basic modules, which use them; `program` is above them.)
+const FLOORS: [&[&str]; 19] = [
+    &["files", "time", "text", "similar", "sort"],
+    &["tres"],
+    &["request"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],
     &["program"],
     &["machine"],
@@ -193,24 +195,190 @@ fn names_from_the_own_folder_are_found_however_they_are_written() {
     assert_eq!(names, ["easy", "gibbons", "late", "ruh", "sbh", "smith", "twins"]);
 }
 
-/// Of two files in a folder at most one uses the other. (The options are a table, and what it fills.)
-#[test]
-fn no_two_files_of_a_folder_use_each_other() {
-    let files: BTreeMap<PathBuf, String> =
-        sources().into_iter().map(|(path, text)| (path.with_extension(""), without_tests(&text))).collect();
-    let uses = |user: &Path, other: &Path| {
-        let other = other.file_name().unwrap().to_string_lossy();
-        files[user].contains(&format!("use super::{other}::"))
-    };
-    let mut found = 0;
-    for (path, other) in files.keys().flat_map(|path| files.keys().map(move |other| (path, other))) {
-        if path.parent() == other.parent() && uses(path, other) {
-            found += 1;
-            let is_table = path.ends_with("experiment/options") || path.ends_with("experiment/option_table");
-            assert!(is_table || !uses(other, path), "{path:?} and {other:?} use each other");
+/// The paths of the `use` trees of a source, with whether they are handed on (`pub use`).
+fn used_paths(code: &str) -> Vec<(bool, String)> {
+    fn expand(begin: &str, tree: &str, paths: &mut Vec<String>) {
+        let Some((own, group)) = tree.split_once('{') else { return paths.push(format!("{begin}{}", tree.trim())) };
+        let begin = format!("{begin}{}", own.trim());
+        let (mut depth, mut from) = (0, 0);
+        let group = group.trim_end().trim_end_matches('}');
+        for (at, c) in group.char_indices() {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            if c == ',' && depth == 0 {
+                expand(&begin, &group[from..at], paths);
+                from = at + 1;
+            }
+        }
+        if !group[from..].trim().is_empty() {
+            expand(&begin, &group[from..], paths);
         }
     }
-    assert!(found > 500, "{found}");
+    let mut found = Vec::new();
+    for statement in code.split(';') {
+        let start = statement.rfind("use ").filter(|&at| {
+            let before = statement[..at].rsplit('\n').next().unwrap_or_default().trim();
+            before.is_empty() || before.starts_with("pub")
+        });
+        if let Some(at) = start {
+            let is_handed_on =
+                statement[..at].rsplit('\n').next().is_some_and(|before| before.trim().starts_with("pub"));
+            let mut paths = Vec::new();
+            expand("", &statement[at + "use ".len()..], &mut paths);
+            found.extend(paths.into_iter().map(|path| (is_handed_on, path)));
+        }
+    }
+    found
+}
+
+/// The modules of a package, with what they use of each other.
+struct Modules {
+    /// By path of the module: the file, and its code without comments and tests.
+    files: BTreeMap<Vec<String>, (PathBuf, String)>,
+    /// By path of the module: the names that it hands on, with what they are.
+    handed_on: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
+}
+
+impl Modules {
+    fn of(sources: Vec<(PathBuf, String)>) -> Modules {
+        let mut modules = Modules { files: BTreeMap::new(), handed_on: BTreeMap::new() };
+        for (path, text) in sources.into_iter().filter(|(path, _)| !path.ends_with("tests.rs")) {
+            let mut module: Vec<String> =
+                path.with_extension("").iter().map(|part| part.to_string_lossy().into()).collect();
+            if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
+                module.pop();
+            }
+            let code = without_tests(&text);
+            let code: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            modules.files.insert(module, (path, code.join("\n")));
+        }
+        for (module, (_, code)) in &modules.files {
+            let names =
+                used_paths(code).into_iter().filter(|(is_handed_on, _)| *is_handed_on).filter_map(|(_, path)| {
+                    let (path, alias) =
+                        path.split_once(" as ").map_or((path.as_str(), None), |(path, alias)| (path, Some(alias)));
+                    let path = modules.absolute(module, path)?;
+                    Some((alias.unwrap_or(path.last()?).to_string(), path))
+                });
+            let names = names.collect();
+            modules.handed_on.insert(module.clone(), names);
+        }
+        modules
+    }
+
+    /// The path from the top of the package. None if it is of another one.
+    fn absolute(&self, module: &[String], path: &str) -> Option<Vec<String>> {
+        let mut parts = path.split("::").map(str::trim).peekable();
+        let mut from = module.to_vec();
+        match parts.peek()? {
+            // The reports are a package whose files are in a folder of that name.
+            &"crate" => from.truncate(usize::from(module.first().is_some_and(|first| first == "report"))),
+            &("self" | "super") => {}
+            first => {
+                from.push(first.to_string());
+                let is_own = self.files.contains_key(&from);
+                from.pop();
+                return is_own.then(|| from.into_iter().chain(parts.map(str::to_string)).collect());
+            }
+        }
+        while let Some(part) = parts.next_if(|part| ["crate", "self", "super"].contains(part)) {
+            if part == "super" {
+                from.pop();
+            }
+        }
+        Some(from.into_iter().chain(parts.filter(|part| *part != "self").map(str::to_string)).collect())
+    }
+
+    /// The module that a path names, and the module that has what it names, which the first may only hand on.
+    fn meant(&self, path: &[String]) -> Vec<&Vec<String>> {
+        let (mut found, mut path, mut steps) = (Vec::new(), path.to_vec(), 0);
+        while steps < 9 {
+            steps += 1;
+            let Some(end) = (1..=path.len()).rev().find(|&end| self.files.contains_key(&path[..end])) else { break };
+            found.extend(self.files.get_key_value(&path[..end]).map(|(module, _)| module));
+            let handed_on = path.get(end).and_then(|name| self.handed_on[&path[..end]].get(name));
+            match handed_on {
+                Some(other) => path = other.iter().chain(&path[end + 1..]).cloned().collect(),
+                None => break,
+            }
+        }
+        found
+    }
+
+    /// The modules that a module uses, without those that it is in and those that are in it.
+    fn used_by(&self, module: &[String]) -> Vec<&Vec<String>> {
+        let code = &self.files[module].1;
+        let mut paths: Vec<_> = used_paths(code).into_iter().map(|(_, path)| path).collect();
+        // Paths in the code begin with a word before `::`.
+        let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        let words = code.split(|c| !is_of_path(c)).filter(|word| word.contains("::") && !word.starts_with("::"));
+        paths.extend(words.map(str::to_string));
+        let used = paths.iter().filter_map(|path| self.absolute(module, path.split(" as ").next().unwrap_or(path)));
+        let mut used: Vec<_> = used.flat_map(|path| self.meant(&path)).collect();
+        used.retain(|other| !other.starts_with(module) && !module.starts_with(other.as_slice()));
+        used.sort();
+        used.dedup();
+        used
+    }
+}
+
+/// No file uses itself by way of others. A file uses the modules that it names, and those that have what it names. (The file of a
+/// module and the files in its folder are one thing.)
+#[test]
+fn no_files_use_each_other_in_a_circle() {
+    let modules = Modules::of(sources());
+    let uses: BTreeMap<_, _> = modules.files.keys().map(|module| (module, modules.used_by(module))).collect();
+    let count: usize = uses.values().map(Vec::len).sum();
+    assert!(count > 1900, "{count}");
+    // What uses nothing that is left cannot be in a circle, nor what nothing uses that is left.
+    let mut left: BTreeMap<_, _> = uses.clone();
+    loop {
+        let before = left.len();
+        let used: Vec<_> = left.values().flatten().copied().collect();
+        let is_left = |module: &Vec<String>| left.contains_key(module);
+        let kept: Vec<_> = left
+            .iter()
+            .filter(|(module, uses)| used.contains(module) && uses.iter().any(|other| is_left(other)))
+            .map(|(module, uses)| (*module, uses.iter().copied().filter(|other| is_left(other)).collect::<Vec<_>>()))
+            .collect();
+        left = kept.into_iter().collect();
+        if left.len() == before {
+            break;
+        }
+    }
+    let files = |module: &Vec<String>| modules.files[module].0.clone();
+    let circles: Vec<_> = left
+        .iter()
+        .map(|(module, uses)| (files(module), uses.iter().map(|other| files(other)).collect::<Vec<_>>()))
+        .collect();
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn circles_of_files_are_found() {
+    let source = |path: &str, text: &str| (PathBuf::from(path), text.to_string());
+    let uses = |text: &str| {
+        let modules = Modules::of(vec![
+            source("a/mod.rs", "mod b;\npub mod c;\npub use b::{B, c as d};\n"),
+            source("a/b.rs", text),
+            source("a/c.rs", ""),
+            source("e.rs", ""),
+        ]);
+        modules
+            .used_by(&["a".to_string(), "b".to_string()])
+            .into_iter()
+            .map(|module| module.join("::"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(uses("use super::{c::{C, D}, B};\nuse crate::e::{self, F};\n"), ["a::c", "e"]);
+    assert_eq!(uses("fn f() -> crate::e::F {\n    super::c::g()\n}\n// use crate::e;\n"), ["a::c", "e"]);
+    assert_eq!(uses("#[cfg(test)]\nmod tests {\n    use crate::e;\n}\n"), [""; 0]);
+    let modules = Modules::of(vec![
+        source("a/mod.rs", "pub use b::B as Other;\nmod b;\n"),
+        source("a/b.rs", ""),
+        source("e.rs", "use crate::a::Other;\n"),
+    ]);
+    let used: Vec<_> = modules.used_by(&["e".to_string()]).into_iter().map(|module| module.join("::")).collect();
+    assert_eq!(used, ["a", "a::b"]);
 }
 
 /// `Child` is not the same on systems that cannot run programs.

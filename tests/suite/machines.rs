@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use shadowtime::machine::associations::Associations;
-use shadowtime::machine::{AssociationsFile, Cluster, Ignored, joined_names, parse_cluster, parse_toml, read_cluster};
+use shadowtime::machine::{
+    AssociationsFile, Cluster, Ignored, Resource, joined_names, parse_cluster, parse_toml, read_cluster,
+};
 use shadowtime::time::{DAY, HOUR, MINUTE};
 
 use super::support::{Folder, dump_of_site, real_logs, sim, sim_ok};
@@ -256,8 +258,8 @@ fn the_micro_cluster_of_ub() {
     let Some(logs) = real_logs("the_micro_cluster_of_ub") else { return };
     let folder = logs.join("nodes/ub-micro");
     let (mut cluster, ignored) = read_cluster(&folder.join("slurm.conf")).unwrap();
-    assert_eq!((cluster.nodes.len(), cluster.cpus(), cluster.gpus()), (10, 120, 2));
-    assert_eq!(cluster.memory(), 9 * 48_000 + 512_000);
+    assert_eq!((cluster.nodes.len(), cluster.cpus(), cluster.total()[Resource::Gpus]), (10, 120, 2));
+    assert_eq!(cluster.total().memory(), 9 * 48_000 + 512_000);
     let names: Vec<_> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(joined_names(names), "b1,g1,m[1-4],n[1-4]");
     assert_eq!(cluster.nodes[0].features, ["IB", "CPU-G", "BigMem"]);
@@ -312,7 +314,7 @@ fn the_medium_cluster_of_ub() {
     let (mut cluster, ignored) = read_cluster(&folder.join("slurm.conf")).unwrap();
     assert_eq!(cluster.nodes.len(), 87 + 2 + 8 + 96 + 24);
     assert_eq!(cluster.cpus(), (87 + 2) * 32 + (8 + 96 + 24) * 40);
-    assert_eq!((cluster.memory(), cluster.gpus()), (193 * 187_000 + 24 * 754_000, 10 * 2));
+    assert_eq!((cluster.total().memory(), cluster.total()[Resource::Gpus]), (193 * 187_000 + 24 * 754_000, 10 * 2));
     let kinds: Vec<_> = cluster
         .kinds()
         .iter()
@@ -391,7 +393,7 @@ fn the_configurations_of_all_records() {
         assert_eq!(shown(&ignored, true), Vec::<String>::new(), "{name}");
         let ports = ignored.iter().filter(|ignored| ignored.name == "NodeName Port").count();
         assert_eq!(ports, cluster.nodes.len(), "{name}");
-        let totals = (cluster.nodes.len(), cluster.cpus(), cluster.memory(), cluster.gpus());
+        let totals = (cluster.nodes.len(), cluster.cpus(), cluster.total().memory(), cluster.total()[Resource::Gpus]);
         if name.starts_with("MC") {
             assert_eq!((totals, cluster.switches.len()), ((10, 120, 944_000, 2), 4));
             continue;

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use shadowtime::engine::{End, Observer, RunRecord, Start};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
-use shadowtime::machine::{Cluster, NodeShare};
+use shadowtime::machine::{Cluster, NodeShare, Resource};
 use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
@@ -258,9 +258,9 @@ fn slow_areas(grants: &Grants) -> [i128; 3] {
     for second in first..last {
         for (_, _, shares) in grants.started.values().filter(|(start, end, _)| (*start..*end).contains(&second)) {
             for share in shares {
-                sums[0] += i128::from(share.what.cpus);
-                sums[1] += i128::from(share.what.memory);
-                sums[2] += i128::from(share.what.gpus);
+                sums[0] += i128::from(share.what.cpus());
+                sums[1] += i128::from(share.what.memory());
+                sums[2] += i128::from(share.what.count(Resource::Gpus));
             }
         }
     }
@@ -280,13 +280,13 @@ fn areas_equal_a_slow_sum_and_every_wait_has_a_reason() {
         prop_assert!(grants.ended.iter().all(|(id, time)| grants.started[id].1 == *time));
         let given = record.given.unwrap();
         let [cpus, memory, gpus] = slow_areas(&grants);
-        prop_assert_eq!((given.cpus, given.memory, given.gpus), (cpus, memory, gpus));
+        prop_assert_eq!((given[Resource::Cpus], given[Resource::Memory], given[Resource::Gpus]), (cpus, memory, gpus));
         let summary = summarize(&workload, &record, &measure);
         let share = |used: i128, all: u64| used as f64 / (all as f64 * summary.makespan as f64);
-        prop_assert_eq!(summary.utilization_cpus, Some(share(cpus, cluster.cpus())));
-        prop_assert_eq!(summary.utilization_memory, Some(share(memory, cluster.memory())));
-        let gpu_share = (cluster.gpus() > 0).then(|| share(gpus, cluster.gpus()));
-        prop_assert_eq!(summary.utilization_gpus, gpu_share);
+        prop_assert_eq!(summary.utilization_of[0], Some(share(cpus, cluster.cpus())));
+        prop_assert_eq!(summary.utilization_of[1], Some(share(memory, cluster.total().memory())));
+        let gpu_share = (cluster.total()[Resource::Gpus] > 0).then(|| share(gpus, cluster.total()[Resource::Gpus]));
+        prop_assert_eq!(summary.utilization_of[2], gpu_share);
         let waits: i64 = record.finished(&workload.jobs).map(|job| job.wait()).sum();
         prop_assert_eq!(meter.finish().all_seconds(), i128::from(waits));
         Ok(())
@@ -324,7 +324,7 @@ fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
         prop_assert_eq!((nodes.len(), left_out), (cluster.nodes.len(), 0));
         for (at, job) in gantt.jobs.iter().enumerate() {
             for (node, place) in nodes.iter().zip(0..) {
-                let share = job.shares.iter().find(|share| share.node == place).map_or(0, |share| share.what.cpus);
+                let share = job.shares.iter().find(|share| share.node == place).map_or(0, |share| share.what.cpus());
                 let inside = job.rows.iter().filter(|row| node.rows.contains(&row.start));
                 prop_assert!(inside.clone().all(|row| row.end <= node.rows.end));
                 prop_assert_eq!(inside.map(|row| row.end - row.start).sum::<u32>(), share);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::engine::{Arrival, End, Observer, Preempted, Preemption, RunRecord, Start, StoppedRuns};
 use shadowtime::experiment::Setting;
-use shadowtime::machine::{Cluster, Node, Partition, PreemptMode};
+use shadowtime::machine::{Cluster, Node, Partition, PreemptMode, Resource, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
@@ -31,9 +31,7 @@ const CANCEL: &str = "slurm:preempt=cancel,batch_sched_delay=0s";
 fn cluster(nodes: u32, partitions: &[(&str, u32, Option<PreemptMode>)]) -> Arc<Cluster> {
     let node = |at| Node {
         name: format!("n{at}"),
-        cpus: 4,
-        memory: 0,
-        gpus: 0,
+        has: Tres::on_node(4, 0),
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,
@@ -64,7 +62,7 @@ fn jobs_on(cluster: &Arc<Cluster>, rows: &[Row]) -> Workload {
         job.request = requests.intern(Request { cpus, partitions: vec![partition.to_string()], ..Request::default() });
         jobs.push(job);
     }
-    let procs = cluster.nodes.iter().map(|node| node.cpus).sum();
+    let procs = cluster.nodes.iter().map(|node| node.has.cpus()).sum();
     let workload = Workload { requests: Arc::new(requests), ..workload(procs, &jobs) };
     put_on_cluster(workload, cluster, &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap()
 }
@@ -107,7 +105,7 @@ impl Observer for Watch {
         self.happened.push((start.time, "start", job));
         let at = self.waiting.iter().position(|waiting| *waiting == job).expect("only waiting jobs start");
         self.waiting.swap_remove(at);
-        let shares = start.grant.iter().map(|share| (share.node as usize, i64::from(share.what.cpus)));
+        let shares = start.grant.iter().map(|share| (share.node as usize, i64::from(share.what.cpus())));
         let shares: Vec<_> = shares.collect();
         for &(node, cpus) in &shares {
             self.free[node] -= cpus;
@@ -139,7 +137,7 @@ impl Observer for Watch {
 
 fn watch(workload: &Workload, scheduler: &str, predictor: &str) -> (RunRecord, Watch) {
     let nodes = &workload.shapes.as_ref().unwrap().cluster().nodes;
-    let mut watch = Watch { free: nodes.iter().map(|node| node.cpus.into()).collect(), ..Watch::default() };
+    let mut watch = Watch { free: nodes.iter().map(|node| node.has.cpus().into()).collect(), ..Watch::default() };
     let setting = Setting::parse(scheduler, predictor).unwrap();
     let record = setting.run(workload, Some(&mut watch), &mut |_| ()).unwrap();
     (record, watch)
@@ -190,7 +188,7 @@ fn a_job_of_a_low_tier_makes_way_and_starts_again() {
     let used = 4.0 * (1000.0 + 100.0 + 1000.0 + 50.0);
     assert_eq!((summary.preempted, summary.lost), (Some(1), Some(400.0)));
     assert_eq!(summary.utilization, used / (8.0 * 1153.0), "the machine was in use while the job ran in vain");
-    assert_eq!(summary.utilization_cpus, Some(used / (8.0 * 1153.0)));
+    assert_eq!(summary.utilization_of[0], Some(used / (8.0 * 1153.0)));
 }
 
 #[test]
@@ -324,7 +322,7 @@ fn nothing_is_lost_but_the_time_of_stopped_runs() {
             prop_assert!(waiting.iter().any(|other| tier(*other) > tier(*job)), "job {} makes way for nobody", job);
         }
         all_stops.set(all_stops.get() + seen.stops.len());
-        prop_assert_eq!(record.given.unwrap().cpus, seen.used);
+        prop_assert_eq!(record.given.unwrap()[Resource::Cpus], seen.used);
         // The same again.
         let (again, same) = watch(&jobs, &scheduler, predictor);
         prop_assert_eq!(&again.outcomes, &record.outcomes);

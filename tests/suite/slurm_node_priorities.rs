@@ -126,7 +126,7 @@ impl Judged<'_> {
         }
         match (kind, self.record.jobs.get(&id)) {
             ("sm" | "sb", Some(job)) => {
-                let cpus = job.grant.iter().map(|share| f64::from(share.what.cpus)).sum();
+                let cpus = job.grant.iter().map(|share| f64::from(share.what.cpus())).sum();
                 let owner = self.jobs[&id].owner;
                 self.running.insert(id, RunningUse { owner, cpus, start: job.start, factor: 1.0 });
             }
@@ -146,7 +146,7 @@ impl Judged<'_> {
             }
             ("resv", Some(job)) if job.job.is_whole => {
                 let nodes = &self.record.site.cluster.nodes;
-                let cpus = |name: &Value| nodes.iter().find(|node| name == &node.name).unwrap().cpus;
+                let cpus = |name: &Value| nodes.iter().find(|node| name == &node.name).unwrap().has.cpus();
                 self.planned.insert(id, event[6].as_array().unwrap().iter().map(cpus).sum());
             }
             ("fac", _) => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use shadowtime::machine::associations::Associations;
-use shadowtime::machine::{Cluster, MachineFile, NodeGrant, NodeShare, Resources};
+use shadowtime::machine::{Cluster, MachineFile, NodeGrant, NodeShare, Resource, Tres};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
@@ -136,7 +136,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         .flatten()
         .map(|(name, what)| {
             let amount = |at: usize| what[at].as_u64().unwrap();
-            let what = Resources { cpus: amount(0) as u32, memory: amount(1), gpus: amount(2) as u32 };
+            let what = Tres::on_node(amount(0) as u32, amount(1)).with(Resource::Gpus, amount(2));
             NodeShare::new(node(name), what)
         })
         .collect();
@@ -230,7 +230,7 @@ impl Replayed<'_> {
                 // The test at submission sets the weights of nodes too.
                 for node in candidates(site, &job.job, job.job.partitions[0], 0, false).iter() {
                     let gpus = job.job.gpus_per_node.max(job.job.gpus);
-                    let own = site.cluster.nodes[node as usize].gpus.min(gpus);
+                    let own = site.cluster.nodes[node as usize].has.count(Resource::Gpus).min(gpus);
                     self.state.weights[node as usize] = plain_weight(site, node) - own;
                 }
                 if job.array.is_some() {
@@ -453,7 +453,7 @@ pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
         let is_full = event.get(2).and_then(Value::as_i64).unwrap_or(0) != 0;
         let (mut found, found_plans) = replayed.pass(time, is_backfill, is_full);
         let key = |start: &(u64, usize, NodeGrant)| {
-            (start.0, start.1, start.2.iter().map(|share| (share.node, share.what.cpus)).collect::<Vec<_>>())
+            (start.0, start.1, start.2.iter().map(|share| (share.node, share.what.cpus())).collect::<Vec<_>>())
         };
         expected.sort_by_key(key);
         found.sort_by_key(key);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use shadowtime::machine::{NodeShare, Resources, parse_toml};
+use shadowtime::machine::{NodeShare, Tres, parse_toml};
 use shadowtime::request::Request;
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
@@ -90,7 +90,7 @@ impl OneCpuRecord {
                 ("sub", Some(id)) => _ = waiting.insert(id),
                 ("sm" | "sb", Some(id)) => {
                     waiting.remove(&id);
-                    let what = Resources { cpus: 1, memory: 0, gpus: 0 };
+                    let what = Tres::on_node(1, 0);
                     let grant = nodes_of(event).into_iter().map(|node| NodeShare::new(node, what)).collect();
                     let start = time.floor() as i64;
                     let end = start + self.jobs[&id].limit;

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use shadowtime::engine::{End, EngineOptions, Gate, Miss, Observer, RunRecord, Simulation};
 use shadowtime::experiment::{OptionForm, Options, Setting, simulate};
 use shadowtime::job::{Job, JobId};
-use shadowtime::machine::{Cluster, Node, Partition};
+use shadowtime::machine::{Cluster, Node, Partition, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict::RunFacts;
 use shadowtime::trace::{
@@ -98,9 +98,7 @@ fn schedule(workload: &Workload, scheduler: &str, predictor: &str) -> Vec<(i64, 
 fn on_nodes(workload: &Workload) -> Workload {
     let node = |at: u32| Node {
         name: format!("n{at}"),
-        cpus: 1,
-        memory: 0,
-        gpus: 0,
+        has: Tres::on_node(1, 0),
         features: Vec::new(),
         weight: 1,
         threads_per_core: 1,

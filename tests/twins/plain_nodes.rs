@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::engine::EngineOptions;
 use shadowtime::job::Job;
-use shadowtime::machine::{Cluster, Node};
+use shadowtime::machine::{Cluster, Node, Resource};
 use shadowtime::request::Requests;
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
@@ -65,7 +65,7 @@ impl Twin<'_> {
     }
 
     fn room(&self, free: &Free, node: usize, job: &TwinJob) -> i64 {
-        let memory = if job.all_memory { self.cluster.nodes[node].memory as i64 } else { job.memory_per_node };
+        let memory = if job.all_memory { self.cluster.nodes[node].has.memory() as i64 } else { job.memory_per_node };
         if free[2] < job.gpus_per_node || free[1] < memory {
             return 0;
         }
@@ -128,7 +128,7 @@ impl Twin<'_> {
     fn change(&self, free: &mut [Free], job: &TwinJob, got: &Got, sign: i64) {
         for (&node, &cpus) in got {
             let memory = match job.all_memory {
-                true => self.cluster.nodes[node].memory as i64,
+                true => self.cluster.nodes[node].has.memory() as i64,
                 false => cpus * job.memory_per_cpu + job.memory_per_node,
             };
             for (value, used) in free[node].iter_mut().zip([cpus, memory, job.gpus_per_node]) {
@@ -403,7 +403,7 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         let limits: Vec<i64> = (0..4).map(|at| of_partition(at).map_or(MANY, i64::from)).collect();
         let free_of = |node: &Node| {
             let [a, b, c, d] = limits[..] else { unreachable!() };
-            [node.cpus.into(), node.memory as i64, node.gpus.into(), a, b, c, d]
+            [node.has.cpus().into(), node.has.memory() as i64, node.has.count(Resource::Gpus).into(), a, b, c, d]
         };
         let free: Vec<Free> = cluster.nodes.iter().map(free_of).collect();
         let twin = |jobs| {

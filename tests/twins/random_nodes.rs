@@ -3,12 +3,13 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::machine::{Cluster, Node, Partition};
+use shadowtime::machine::{Cluster, Node, Partition, Resource, Tres};
 use shadowtime::request::{GpusAsked, MemoryAsked, Request};
 
 pub fn node(at: usize, cpus: u32, memory: u64, gpus: u32) -> Node {
     let features = Vec::new();
-    Node { name: format!("n{at}"), cpus, memory, gpus, features, weight: 1, threads_per_core: 1, is_down: false }
+    let has = Tres::on_node(cpus, memory).with(Resource::Gpus, gpus.into());
+    Node { name: format!("n{at}"), has, features, weight: 1, threads_per_core: 1, is_down: false }
 }
 
 pub fn partition(name: &str, nodes: Vec<u32>) -> Partition {
@@ -22,7 +23,7 @@ pub fn clusters() -> impl Strategy<Value = Cluster> {
     (kinds, vec(vec(any::<bool>(), 8), 1..4), sharing).prop_map(|(kinds, chosen, sharing)| {
         let mut nodes: Vec<Node> = kinds.iter().enumerate().map(|(at, &(c, m, g))| node(at, c, m, g)).collect();
         if sharing.is_some() {
-            nodes.iter_mut().filter(|node| node.cpus % 2 == 0).for_each(|node| node.threads_per_core = 2);
+            nodes.iter_mut().filter(|node| node.has.cpus() % 2 == 0).for_each(|node| node.threads_per_core = 2);
         }
         let mut partitions = vec![partition("all", (0..nodes.len() as u32).collect())];
         for (at, chosen) in chosen.iter().enumerate() {

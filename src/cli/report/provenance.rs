@@ -4,7 +4,7 @@ use clap::ArgMatches;
 
 use crate::cli::is_given;
 use crate::cli::log::LogArgs;
-use crate::machine::print_memory;
+use crate::machine::Resource;
 use crate::report::html::Fact;
 use crate::report::{counted, dropped_in_words, reading_in_words};
 use crate::time::{date, readable_duration};
@@ -46,15 +46,11 @@ fn machine_in_words(workload: &Workload) -> String {
     let Some(shapes) = &workload.shapes else { return counted(workload.procs.into(), "processor") };
     let cluster = shapes.cluster();
     let some = |count: u64, thing: &str| (count > 0).then(|| counted(count, thing));
-    let memory = (cluster.memory() > 0).then(|| format!("{} of memory", print_memory(cluster.memory())));
-    let parts = [
-        some(cluster.nodes.len() as u64, "node"),
-        some(cluster.cpus(), "CPU"),
-        memory,
-        some(cluster.gpus(), "GPU"),
-        some(cluster.partitions.len() as u64, "partition"),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let size = cluster.total();
+    let of_nodes = Resource::OF_NODES.map(|kind| (size[kind] > 0).then(|| kind.in_words(size[kind])));
+    let parts = [some(cluster.nodes.len() as u64, "node")].into_iter().chain(of_nodes);
+    let parts = parts.chain([some(cluster.partitions.len() as u64, "partition")]);
+    parts.flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The command that gives the same report again.

@@ -102,7 +102,7 @@ fn report_queue(queue: &PresentQueue) {
             printable(array)
         ));
     }
-    let left_out = report.tasks_left_out + report.overdue + report.without_gpus;
+    let left_out = report.tasks_left_out + report.overdue + report.without_device;
     if left_out > 0 {
         let jobs = counted(left_out, "job");
         warning(format_args!(

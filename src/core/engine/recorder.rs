@@ -4,7 +4,7 @@ use super::observer::{
     Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Preemption, Start,
 };
 use crate::job::JobId;
-use crate::machine::NodeShare;
+use crate::machine::{NodeShare, Tres, total_of};
 use crate::time::{IfKnown, Seconds, Time};
 
 /// The result of the simulation for one job.
@@ -51,25 +51,11 @@ impl Outcome {
 }
 
 /// What all jobs of a run on nodes were given, times the seconds for which they had it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GivenAreas {
-    /// CPU-seconds.
-    pub cpus: i128,
-    /// MB-seconds.
-    pub memory: i128,
-    /// GPU-seconds.
-    pub gpus: i128,
-}
+pub type GivenAreas = Tres<i128>;
 
-impl GivenAreas {
-    /// Adds what one job has for these seconds; negative ones are those for which it does not have it any more.
-    fn add(&mut self, grant: &[NodeShare], seconds: Seconds) {
-        for share in grant {
-            self.cpus += i128::from(share.what.cpus) * i128::from(seconds);
-            self.memory += i128::from(share.what.memory) * i128::from(seconds);
-            self.gpus += i128::from(share.what.gpus) * i128::from(seconds);
-        }
-    }
+/// Adds what one job has for these seconds; negative ones are those for which it does not have it any more.
+fn add_given(given: &mut GivenAreas, grant: &[NodeShare], seconds: Seconds) {
+    given.change(&total_of(grant), |area, amount| *area += i128::from(amount) * i128::from(seconds));
 }
 
 /// Runs that were stopped so that other jobs could start.
@@ -187,7 +173,7 @@ impl Observer for Recorder {
         outcome.backfilled = start.backfilled;
         (outcome.inside, outcome.answered) = (start.inside, start.answered);
         if !start.grant.is_empty() {
-            self.given.get_or_insert_default().add(start.grant, start.runtime);
+            add_given(self.given.get_or_insert_default(), start.grant, start.runtime);
         }
     }
 
@@ -201,7 +187,7 @@ impl Observer for Recorder {
             self.cut.push((job.id, ran));
         }
         if let Some(given) = &mut self.given {
-            given.add(grant, -left);
+            add_given(given, grant, -left);
         }
     }
 

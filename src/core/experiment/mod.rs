@@ -9,6 +9,7 @@ mod option_table;
 mod options;
 mod prepare;
 mod run;
+mod run_key;
 mod used_program;
 mod values;
 

@@ -13,7 +13,15 @@ pub const PROCS_FIELDS: &[(&str, ProcsField)] =
 pub const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
     &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
 pub const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
-pub const UNITS: &[(&str, Unit)] = &[("cpus", Unit::Cpus), ("nodes", Unit::Nodes), ("gpus", Unit::Gpus)];
+pub const UNITS: &[(&str, Unit)] = &{
+    let mut units = [("", Unit::Cpus); Unit::COUNTED.len()];
+    let mut at = 0;
+    while at < units.len() {
+        units[at] = (Unit::COUNTED[at].name(), Unit::COUNTED[at]);
+        at += 1;
+    }
+    units
+};
 pub const SUBMIT_TIMES: &[(&str, SubmitTime)] =
     &[("eligible", SubmitTime::Eligible), ("submitted", SubmitTime::Submitted)];
 pub const ESTIMATE_FIELDS: &[(&str, EstimateField)] =

@@ -8,9 +8,13 @@ use super::hostlist::{HostList, is_node_name, joined_names};
 use crate::similar::did_you_mean;
 use crate::sort::sort_by;
 use crate::text::{counted, grouped, shortened};
+use crate::tres::Resource;
 
 /// The most nodes of a machine. The largest machines have about 160,000.
 pub const MOST_NODES: u64 = 500_000;
+
+/// The most CPUs of a node, and of each device the most.
+pub const MOST_OF_NODE: u32 = 1_000_000;
 
 /// The most names in the lists of all partitions and switches of a machine together.
 const MOST_NAMES: u64 = 10_000_000;
@@ -24,13 +28,13 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Adds nodes that are alike but for their names and their GPUs.
+    /// Adds nodes that are alike but for their names and their devices.
     pub fn add(
         &mut self,
         list: &HostList,
         node: &Node,
         place: &FileLine,
-        gpus: impl Fn(&str) -> u32,
+        of_device: impl Fn(&str, Resource) -> u32,
     ) -> Result<(), String> {
         let count = list.count().saturating_add(self.nodes.len() as u64);
         if count > MOST_NODES {
@@ -45,7 +49,9 @@ impl Builder {
                     "'{name}' is no name of a node: it has letters, digits, '-', '_' and '.', such as n1"
                 ));
             }
-            self.nodes.push((Node { gpus: gpus(&name), name, ..node.clone() }, self.places.len() - 1));
+            let mut node = Node { name, ..node.clone() };
+            Resource::DEVICES.iter().for_each(|&kind| node.has[kind] = of_device(&node.name, kind).into());
+            self.nodes.push((node, self.places.len() - 1));
         }
         Ok(())
     }
@@ -62,7 +68,7 @@ impl Builder {
             };
             return Err(self.places[*second].wrong(format!("the node '{name}' is there {again}; remove one of them")));
         }
-        let cpus: u64 = self.nodes.iter().map(|(node, _)| u64::from(node.cpus)).sum();
+        let cpus: u64 = self.nodes.iter().map(|(node, _)| node.has[Resource::Cpus]).sum();
         if cpus > u32::MAX.into() {
             let why = format!("{} CPUs; a machine has at most {}", grouped(cpus), grouped(u32::MAX.into()));
             return Err(self.places[self.places.len() - 1].wrong(why));

@@ -5,21 +5,17 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::associations::Associations;
-use super::resources::Resources;
 use crate::request::{MemoryAsked, Request};
 use crate::time::Seconds;
+use crate::tres::{Resource, Tres};
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// Its name, which no other node has.
     pub name: String,
-    /// Its CPUs, at least 1, without those that the system keeps for itself.
-    pub cpus: u32,
-    /// Its memory in MB, without what the system keeps for itself.
-    pub memory: u64,
-    /// Its GPUs.
-    pub gpus: u32,
+    /// What it has, without what the system keeps for itself: at least one CPU.
+    pub has: Tres,
     /// What a job may ask for by name.
     pub features: Vec<String>,
     /// Slurm takes nodes of a low weight first.
@@ -124,7 +120,7 @@ pub struct Partition {
     pub memory_per_node: Option<u64>,
     /// The quality of service whose limits hold here. Empty: none.
     pub qos: String,
-    /// What jobs are charged for, as [`Billing::parse`](super::Billing::parse) reads it. Empty: their CPUs.
+    /// What jobs are charged for, as [`Tres::of_billing`] reads it. Empty: their CPUs.
     pub billing: String,
     /// How the jobs here make way for others. None: as in all partitions.
     pub preempt_mode: Option<PreemptMode>,
@@ -160,13 +156,6 @@ pub struct Cluster {
     pub associations: Associations,
 }
 
-impl Node {
-    /// All that it has.
-    pub fn resources(&self) -> Resources {
-        Resources { cpus: self.cpus, memory: self.memory, gpus: self.gpus }
-    }
-}
-
 impl Partition {
     /// The memory of a job that does not say it, here.
     pub fn default_memory(&self) -> MemoryAsked {
@@ -183,16 +172,16 @@ impl Partition {
 impl Cluster {
     /// `max_cpus_per_node`, if a node of the partition has more CPUs.
     fn cpu_limit(&self, partition: &Partition) -> Option<u32> {
-        let is_above = |most: u32| partition.nodes.iter().any(|&node| self.nodes[node as usize].cpus > most);
+        let is_above = |most: u32| partition.nodes.iter().any(|&node| self.nodes[node as usize].has.cpus() > most);
         partition.max_cpus_per_node.filter(|most| is_above(*most))
     }
 
     /// What each node has for jobs. After the nodes, for each partition that does not allow its jobs all CPUs of a node, and each node: the
     /// CPUs there that jobs of the partition may have together.
-    pub fn resources(&self) -> Vec<Resources> {
+    pub fn resources(&self) -> Vec<Tres> {
         let limits = self.partitions.iter().filter_map(|partition| self.cpu_limit(partition));
-        let of_limit = |cpus: u32| std::iter::repeat_n(Resources { cpus, ..Resources::default() }, self.nodes.len());
-        let of_node = |node: &Node| if node.is_down { Resources::default() } else { node.resources() };
+        let of_limit = |cpus: u32| std::iter::repeat_n(Tres::on_node(cpus, 0), self.nodes.len());
+        let of_node = |node: &Node| if node.is_down { Tres::default() } else { node.has };
         self.nodes.iter().map(of_node).chain(limits.flat_map(of_limit)).collect()
     }
 
@@ -224,22 +213,17 @@ impl Cluster {
     /// How many nodes are down, and their CPUs.
     pub fn down(&self) -> (u64, u64) {
         let down = self.nodes.iter().filter(|node| node.is_down);
-        down.fold((0, 0), |(nodes, cpus), node| (nodes + 1, cpus + u64::from(node.cpus)))
+        down.fold((0, 0), |(nodes, cpus), node| (nodes + 1, cpus + node.has[Resource::Cpus]))
     }
 
     /// The CPUs of all nodes.
     pub fn cpus(&self) -> u64 {
-        self.nodes.iter().map(|node| u64::from(node.cpus)).sum()
+        self.total()[Resource::Cpus]
     }
 
-    /// The memory of all nodes, in MB.
-    pub fn memory(&self) -> u64 {
-        self.nodes.iter().map(|node| node.memory).sum()
-    }
-
-    /// The GPUs of all nodes.
-    pub fn gpus(&self) -> u64 {
-        self.nodes.iter().map(|node| u64::from(node.gpus)).sum()
+    /// What all nodes have together.
+    pub fn total(&self) -> Tres {
+        total_of_nodes(&self.nodes)
     }
 
     /// The place of a partition.
@@ -257,14 +241,22 @@ impl Cluster {
     pub fn kinds(&self) -> Vec<Vec<usize>> {
         let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (at, node) in self.nodes.iter().enumerate() {
-            let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = node;
-            let kind = (cpus, memory, gpus, features, weight, threads_per_core, is_down);
+            let Node { has, features, weight, threads_per_core, is_down, .. } = node;
+            let kind = (has, features, weight, threads_per_core, is_down);
             kinds.entry(kind).or_default().push(at);
         }
         let mut kinds: Vec<_> = kinds.into_values().collect();
         kinds.sort();
         kinds
     }
+}
+
+/// What some nodes have together.
+pub fn total_of_nodes<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> Tres {
+    nodes.into_iter().fold(Tres::default(), |mut total, node| {
+        total.give(&node.has.with(Resource::Nodes, 1));
+        total
+    })
 }
 
 /// The order of names in which runs of digits count as numbers: `n2` is before `n10`. Names that differ only in leading zeros are

@@ -1,4 +1,4 @@
-//! Lines of files, and errors in them.
+//! Lines of files, errors in them, and what of them has no effect.
 
 use std::fmt;
 
@@ -48,3 +48,26 @@ impl fmt::Display for ConfError {
 }
 
 impl std::error::Error for ConfError {}
+
+/// Something in a file that has no effect on the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignored {
+    /// Where it is.
+    pub place: FileLine,
+    /// What it is: `AuthType`, `NodeName CoreSpecCount`.
+    pub name: String,
+    /// Whether it says something of nodes, partitions or limits that can change which jobs start at the site.
+    pub matters: bool,
+}
+
+impl Ignored {
+    /// Something that says more of the machine than is simulated.
+    pub fn of_machine(place: &FileLine, name: impl Into<String>) -> Ignored {
+        Ignored { place: place.clone(), name: name.into(), matters: true }
+    }
+
+    /// Something else.
+    pub fn other(place: &FileLine, name: impl Into<String>) -> Ignored {
+        Ignored { matters: false, ..Ignored::of_machine(place, name) }
+    }
+}

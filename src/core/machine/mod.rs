@@ -4,36 +4,36 @@
 //! and partitions. [`read_cluster`] reads one from a slurm.conf or from TOML.
 
 pub mod associations;
-mod billing;
 mod build;
 mod cluster;
 pub mod conf;
 mod constraint;
 mod file_line;
+mod grant;
 mod hostlist;
 mod nodes;
 mod placement;
 mod read;
-mod resources;
 mod shape;
 mod shapes;
 mod toml_file;
 mod units;
 
-pub use billing::Billing;
-pub use build::MOST_NODES;
-pub use cluster::{Cluster, Node, Partition, PartitionState, PreemptMode, Switch, natural_order};
-pub use conf::{Ignored, parse_slurm_conf};
+pub use crate::tres::{Resource, Tres};
+pub use build::{MOST_NODES, MOST_OF_NODE};
+pub use cluster::{Cluster, Node, Partition, PartitionState, PreemptMode, Switch, natural_order, total_of_nodes};
+pub use conf::parse_slurm_conf;
 pub use constraint::{BadConstraint, Constraint};
+pub use file_line::Ignored;
+pub use grant::{NodeGrant, NodeShare, cpus_of, give, take, total_of};
 pub use hostlist::{HostList, joined_names};
 pub use nodes::Nodes;
 pub use placement::Placement;
 pub use read::{AssociationsFile, ClusterAssociations, MachineFile, parse_cluster, read_cluster};
-pub use resources::{NodeGrant, NodeShare, Resources, cpus_of, give, take};
 pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 pub use shapes::{Shapes, Unplaceable};
 pub use toml_file::parse_toml;
-pub use units::{parse_memory, print_memory, slurm_time};
+pub use units::slurm_time;
 
 /// What a job asks of the machine. Jobs that ask for the same have the same shape, so whether a shape fits is the same for all of
 /// them. In a pool it is the number of processors.

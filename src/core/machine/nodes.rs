@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use super::resources::{NodeGrant, NodeShare, Resources, give, take};
+use super::grant::{NodeGrant, NodeShare, give, take};
 use super::shape::NodeShape;
 use super::shapes::Shapes;
 use crate::job::JobId;
 use crate::request::RequestId;
+use crate::tres::Tres;
 
 /// The nodes of a running simulation.
 #[derive(Clone, Debug)]
 pub struct Nodes {
     shapes: Arc<Shapes>,
-    free: Vec<Resources>,
+    free: Vec<Tres>,
     /// The jobs in the system.
     jobs: NodeJobs,
 }
@@ -83,7 +84,7 @@ impl Nodes {
     }
 
     /// What is free, by node.
-    pub fn free(&self) -> &[Resources] {
+    pub fn free(&self) -> &[Tres] {
         &self.free
     }
 

@@ -9,8 +9,9 @@ use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use super::cluster::{Cluster, Node};
-use super::resources::{NodeGrant, NodeShare, Resources};
+use super::grant::{NodeGrant, NodeShare};
 use super::shape::{NodeShape, ShapePlace};
+use crate::tres::{Resource, Tres};
 
 /// Which of the nodes on which a job fits are taken first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub enum Placement {
 type NodeRank = u128;
 
 impl Placement {
-    fn rank(self, is_preferred: bool, free: &Resources, node: u32) -> NodeRank {
+    fn rank(self, is_preferred: bool, free: &Tres, node: u32) -> NodeRank {
         const GPUS: u32 = 20;
         const CPUS: u32 = 27;
         const MEMORY: u32 = 48;
@@ -38,9 +39,9 @@ impl Placement {
             let value = value.min(most);
             u128::from(if self == Placement::Spread { most - value } else { value })
         };
-        let fullness = field(free.gpus.into(), GPUS) << CPUS | field(free.cpus.into(), CPUS);
+        let fullness = field(free[Resource::Gpus], GPUS) << CPUS | field(free[Resource::Cpus], CPUS);
         let rank = u128::from(!is_preferred) << (GPUS + CPUS) | fullness;
-        (rank << MEMORY | field(free.memory, MEMORY)) << 32 | u128::from(node)
+        (rank << MEMORY | field(free.memory(), MEMORY)) << 32 | u128::from(node)
     }
 }
 
@@ -50,14 +51,14 @@ impl Placement {
 struct JobParts {
     count: u32,
     cpus: u32,
-    is_gpus: bool,
+    of: Option<Resource>,
 }
 
 impl JobParts {
     fn of(shape: &NodeShape) -> JobParts {
-        match shape.gpus {
-            0 => JobParts { count: shape.cpus, cpus: shape.cpus, is_gpus: false },
-            gpus => JobParts { count: gpus, cpus: shape.cpus, is_gpus: true },
+        match shape.parts {
+            None => JobParts { count: shape.cpus, cpus: shape.cpus, of: None },
+            Some((kind, count)) => JobParts { count, cpus: shape.cpus, of: Some(kind) },
         }
     }
 
@@ -67,8 +68,9 @@ impl JobParts {
         each * count + rest.saturating_sub(before).min(count)
     }
 
-    fn gpus(&self, count: u32) -> u32 {
-        if self.is_gpus { count } else { 0 }
+    /// The device of some parts.
+    fn devices(&self, count: u32) -> Tres {
+        self.of.map_or(Tres::default(), |kind| Tres::default().with(kind, count.into()))
     }
 }
 
@@ -76,14 +78,14 @@ impl NodeShape {
     /// The memory of a job on a node where it has so many CPUs.
     pub(super) fn memory(&self, place: &ShapePlace, node: &Node, cpus: u32) -> u64 {
         match place.all_memory {
-            true => node.memory,
+            true => node.has.memory(),
             false => place.memory_per_cpu.saturating_mul(cpus.into()).saturating_add(place.memory_per_node),
         }
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total. `free` is what is free, by node.
     #[inline(always)]
-    pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &[Resources], node: u32) -> u32 {
+    pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &[Tres], node: u32) -> u32 {
         self.cpus_of(place, cluster, (&free[node as usize], || place.allowed(free, node)), node)
     }
 
@@ -93,55 +95,58 @@ impl NodeShape {
         &self,
         place: &ShapePlace,
         cluster: &Cluster,
-        (free, allowed): (&Resources, impl FnOnce() -> u32),
+        (free, allowed): (&Tres, impl FnOnce() -> u32),
         node: u32,
     ) -> u32 {
-        if place.is_plain { free.cpus } else { self.cpus_with_more(place, cluster, free, allowed(), node) }
+        if place.is_plain { free.cpus() } else { self.cpus_with_more(place, cluster, free, allowed(), node) }
     }
 
-    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Resources, allowed: u32, node: u32) -> u32 {
-        let has = &cluster.nodes[node as usize];
-        if free.gpus < self.gpus_per_node || free.memory < place.memory_per_node {
+    fn cpus_with_more(&self, place: &ShapePlace, cluster: &Cluster, free: &Tres, allowed: u32, node: u32) -> u32 {
+        let has = &cluster.nodes[node as usize].has;
+        if !free.holds(&self.per_node) || free.memory() < place.memory_per_node {
             return 0;
         }
-        if place.whole && (*free != has.resources() || allowed < has.cpus)
-            || place.all_memory && free.memory < has.memory
-        {
+        if place.whole && (*free != *has || allowed < has.cpus()) || place.all_memory && free.memory() < has.memory() {
             return 0;
         }
-        let memory = free.memory - place.memory_per_node;
+        let memory = free.memory() - place.memory_per_node;
         // Most nodes have memory for all their CPUs. A division takes longer than a product.
-        let cpus = match place.memory_per_cpu.saturating_mul(free.cpus.into()) > memory {
-            false => free.cpus,
+        let cpus = match place.memory_per_cpu.saturating_mul(free[Resource::Cpus]) > memory {
+            false => free.cpus(),
             true => (memory / place.memory_per_cpu) as u32,
         };
         let cpus = cpus.min(allowed);
         if place.nodes.largest_core > 1 { cpus - cpus % cluster.core(node) } else { cpus }
     }
 
+    /// What is free of a device of a node beside what the job takes of each node.
+    fn left(&self, free: &[Tres], node: u32, kind: Resource) -> u32 {
+        free[node as usize].count(kind).saturating_sub(self.per_node.count(kind))
+    }
+
     /// Whether it can be placed in a partition wherever nodes together have room for its CPUs.
     pub fn is_divisible(&self, place: &ShapePlace) -> bool {
-        place.least_nodes == 0 && self.gpus == 0 && place.most_nodes as usize >= place.nodes.nodes.len()
+        place.least_nodes == 0 && self.parts.is_none() && place.most_nodes as usize >= place.nodes.nodes.len()
     }
 
     /// The numbers of nodes with which it is tried.
     fn node_counts(&self, place: &ShapePlace) -> RangeInclusive<u32> {
         let most = place.most_nodes.min(place.nodes.nodes.len() as u32);
         // With more nodes than CPUs or GPUs, nothing is left for the last.
-        place.least_nodes..=most.min(place.least_nodes.max(self.cpus).max(self.gpus))
+        place.least_nodes..=most.min(place.least_nodes.max(self.cpus).max(self.parts.map_or(0, |(_, count)| count)))
     }
 
-    fn on<'a>(&'a self, place: &'a ShapePlace, cluster: &'a Cluster, free: &'a [Resources]) -> ShapeOnNodes<'a> {
+    fn on<'a>(&'a self, place: &'a ShapePlace, cluster: &'a Cluster, free: &'a [Tres]) -> ShapeOnNodes<'a> {
         ShapeOnNodes { shape: self, place, cluster, free }
     }
 
     /// Whether a node has room for a part of the job.
-    pub fn has_any_room(&self, at: usize, cluster: &Cluster, free: &[Resources], node: u32) -> bool {
+    pub fn has_any_room(&self, at: usize, cluster: &Cluster, free: &[Tres], node: u32) -> bool {
         self.on(&self.places[at], cluster, free).room(node, JobParts::of(self), 0) > 0
     }
 
     /// Whether the job can be placed in one of its partitions, given by its position in [`NodeShape::places`].
-    pub fn fits(&self, at: usize, placement: Placement, cluster: &Cluster, free: &[Resources]) -> bool {
+    pub fn fits(&self, at: usize, placement: Placement, cluster: &Cluster, free: &[Tres]) -> bool {
         let place = &self.places[at];
         if self.is_divisible(place) {
             let mut left = u64::from(self.cpus);
@@ -150,7 +155,7 @@ impl NodeShape {
                 left == 0
             });
         }
-        if self.gpus > 0 {
+        if self.parts.is_some() {
             return self.place(at, placement, cluster, free, |_| false).is_some();
         }
         if place.least_nodes > 0 && place.least_nodes == place.most_nodes {
@@ -181,7 +186,7 @@ impl NodeShape {
         at: usize,
         placement: Placement,
         cluster: &Cluster,
-        free: &[Resources],
+        free: &[Tres],
         is_preferred: impl Fn(u32) -> bool,
     ) -> Option<NodeGrant> {
         let on = self.on(&self.places[at], cluster, free);
@@ -189,11 +194,11 @@ impl NodeShape {
         let rank = |node: u32| rank_by(placement, node);
         let place = on.place;
         let mut grant = match place.least_nodes {
-            0 if self.gpus == 0 => on.place_cpus(rank)?,
+            0 if self.parts.is_none() => on.place_cpus(rank)?,
             0 if placement == Placement::Consolidate => on.place_consolidated(rank_by)?,
-            0 => on.place_gpus(rank)?,
+            0 => on.place_devices(rank)?,
             nodes if nodes == place.most_nodes => on.place_on(nodes, rank)?,
-            _ if self.gpus == 0 => on.place_on(on.fewest_nodes()?, rank)?,
+            _ if self.parts.is_none() => on.place_on(on.fewest_nodes()?, rank)?,
             _ => self.node_counts(place).find_map(|nodes| on.place_on(nodes, rank))?,
         };
         if !place.allows_nodes(grant.len()) {
@@ -208,12 +213,7 @@ impl NodeShape {
     ///
     /// # Errors
     /// What is wrong, if it is allowed nowhere.
-    pub fn grant_of(
-        &self,
-        cpus: &[(u32, u32)],
-        cluster: &Cluster,
-        free: &[Resources],
-    ) -> Result<NodeGrant, &'static str> {
+    pub fn grant_of(&self, cpus: &[(u32, u32)], cluster: &Cluster, free: &[Tres]) -> Result<NodeGrant, &'static str> {
         if !self.places.iter().any(|place| place.allows_nodes(cpus.len())) {
             return Err("it asks for another number of nodes");
         }
@@ -223,11 +223,12 @@ impl NodeShape {
         }
         let mut wrong = "it may not run there";
         for place in self.places.iter().filter(|place| place.allows_nodes(cpus.len())) {
-            let mut gpus = self.gpus;
+            let parts = JobParts::of(self);
+            let mut left = self.parts.map_or(0, |(_, count)| count);
             let share = |&(node, cpus): &(u32, u32)| {
-                let here = free[node as usize].gpus.saturating_sub(self.gpus_per_node).min(gpus);
-                gpus -= here;
-                self.on(place, cluster, free).share(node, cpus, here)
+                let here = parts.of.map_or(0, |kind| self.left(free, node, kind)).min(left);
+                left -= here;
+                self.on(place, cluster, free).share(node, cpus, parts.devices(here))
             };
             let mut grant: NodeGrant = cpus.iter().map(share).collect();
             grant.sort_unstable_by_key(|share| share.node);
@@ -245,35 +246,44 @@ struct ShapeOnNodes<'a> {
     shape: &'a NodeShape,
     place: &'a ShapePlace,
     cluster: &'a Cluster,
-    free: &'a [Resources],
+    free: &'a [Tres],
 }
 
 impl ShapeOnNodes<'_> {
     /// What a job takes of a node if it needs this there. CPUs are taken in whole cores, and memory goes with them.
-    fn share(&self, node: u32, cpus: u32, gpus: u32) -> NodeShare {
+    fn share(&self, node: u32, cpus: u32, parts: Tres) -> NodeShare {
         let ShapeOnNodes { shape, place, cluster, .. } = *self;
         let what = match place.whole {
-            true => cluster.nodes[node as usize].resources(),
+            true => cluster.nodes[node as usize].has,
             false => {
                 let cpus = if place.nodes.largest_core > 1 { cpus.next_multiple_of(cluster.core(node)) } else { cpus };
                 let memory = shape.memory(place, &cluster.nodes[node as usize], cpus);
-                Resources { cpus, memory, gpus: shape.gpus_per_node + gpus }
+                self.with_parts(cpus, memory, parts)
             }
         };
         NodeShare { node, what, limit: place.limit(node) }
     }
 
+    /// What a job has of a node if it has so many CPUs, so much memory and these parts there.
+    fn with_parts(&self, cpus: u32, memory: u64, parts: Tres) -> Tres {
+        let mut all = self.shape.per_node;
+        if self.shape.parts.is_some() {
+            all.give(&parts);
+        }
+        all.with(Resource::Cpus, cpus.into()).with(Resource::Memory, memory)
+    }
+
     /// Whether a node has room for so much of the job.
-    fn has_room(&self, node: u32, cpus: u32, gpus: u32) -> bool {
+    fn has_room(&self, node: u32, cpus: u32, parts: Tres) -> bool {
         let (free, allowed) = (&self.free[node as usize], self.place.allowed(self.free, node));
         if self.place.whole {
             let node = &self.cluster.nodes[node as usize];
-            let (all, memory) = (node.resources(), self.shape.memory(self.place, node, cpus));
-            let needs = Resources { cpus, memory, gpus: self.shape.gpus_per_node + gpus };
-            return *free == all && all.holds(&needs) && allowed >= all.cpus;
+            let (all, memory) = (node.has, self.shape.memory(self.place, node, cpus));
+            let needs = self.with_parts(cpus, memory, parts);
+            return *free == all && all.holds(&needs) && allowed >= all.cpus();
         }
-        let NodeShare { what, .. } = self.share(node, cpus, gpus);
-        free.holds(&what) && allowed >= what.cpus
+        let NodeShare { what, .. } = self.share(node, cpus, parts);
+        free.holds(&what) && allowed >= what.cpus()
     }
 
     /// The CPUs of which a node has room, if GPUs are not asked for in total.
@@ -301,35 +311,34 @@ impl ShapeOnNodes<'_> {
 
     /// The parts of which a node has room, of those that are left.
     fn room(&self, node: u32, parts: JobParts, before: u32) -> u32 {
-        if !parts.is_gpus {
-            return self.cpus_on(node);
-        }
-        let free = self.free[node as usize].gpus.saturating_sub(self.shape.gpus_per_node);
-        let fits = |count: &u32| self.has_room(node, parts.cpus(before, *count), parts.gpus(*count));
+        let Some(kind) = parts.of else { return self.cpus_on(node) };
+        let free = self.shape.left(self.free, node, kind);
+        let fits = |count: &u32| self.has_room(node, parts.cpus(before, *count), parts.devices(*count));
         (1..=(parts.count - before).min(free)).rev().find(fits).unwrap_or(0)
     }
 
     /// On so many nodes: each share on the first node by rank that has room for it.
     fn place_on(&self, nodes: u32, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
+        let parts = JobParts::of(self.shape);
         let share = |at: u32| {
             let part = |all: u32| all / nodes + u32::from(at < all % nodes);
-            (part(self.shape.cpus).max(1), part(self.shape.gpus))
+            (part(self.shape.cpus).max(1), parts.devices(part(parts.count)))
         };
         let mut grant = NodeGrant::with_capacity(nodes as usize);
         let mut is_taken = Vec::new();
         let mut at = 0;
         // Shares that are equal are placed together.
         while at < nodes {
-            let (cpus, gpus) = share(at);
-            let count = (at..nodes).take_while(|&later| share(later) == (cpus, gpus)).count();
-            let fits = |&&node: &&u32| is_taken.get(node as usize) != Some(&true) && self.has_room(node, cpus, gpus);
+            let (cpus, devices) = share(at);
+            let count = (at..nodes).take_while(|&later| share(later) == (cpus, devices)).count();
+            let fits = |&&node: &&u32| is_taken.get(node as usize) != Some(&true) && self.has_room(node, cpus, devices);
             let all = self.place.nodes.nodes.iter();
             let mut fitting: Vec<_> = all.filter(fits).map(|&node| (rank(node), node)).collect();
             if fitting.len() < count {
                 return None;
             }
             first_of(&mut fitting, count);
-            grant.extend(fitting[..count].iter().map(|(_, node)| self.share(*node, cpus, gpus)));
+            grant.extend(fitting[..count].iter().map(|(_, node)| self.share(*node, cpus, devices)));
             at += count as u32;
             if at < nodes {
                 is_taken.resize(self.free.len(), false);
@@ -363,7 +372,7 @@ impl ShapeOnNodes<'_> {
             first_of(&mut with_most, count);
             rest -= most * count as u32;
             beside = with_most.split_off(count);
-            grant.extend(with_most.iter().map(|(_, node)| self.share(*node, most, 0)));
+            grant.extend(with_most.iter().map(|(_, node)| self.share(*node, most, Tres::default())));
             left.retain(|(room, _)| *room != most);
             if !beside.is_empty() {
                 break;
@@ -372,7 +381,7 @@ impl ShapeOnNodes<'_> {
         }
         let holding = left.iter().filter(|(room, _)| *room >= rest).map(|&(_, node)| (rank(node), node));
         let (_, node) = holding.chain(beside).min()?;
-        grant.push(self.share(node, rest, 0));
+        grant.push(self.share(node, rest, Tres::default()));
         Some(grant)
     }
 
@@ -387,14 +396,14 @@ impl ShapeOnNodes<'_> {
             let rooms: Vec<(u32, u32)> = others.map(|&node| (self.room(node, parts, before), node)).collect();
             let (room, node) = choose(rest, &rooms)?;
             let count = room.min(rest);
-            grant.push(self.share(node, parts.cpus(before, count), parts.gpus(count)));
+            grant.push(self.share(node, parts.cpus(before, count), parts.devices(count)));
             before += count;
         }
         Some(grant)
     }
 
-    /// GPUs with their CPUs on as few nodes as hold them.
-    fn place_gpus(&self, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
+    /// Devices with their CPUs on as few nodes as hold them.
+    fn place_devices(&self, rank: impl Fn(u32) -> NodeRank) -> Option<NodeGrant> {
         self.place_parts(|rest, rooms| {
             let with_room = rooms.iter().copied().filter(|(room, _)| *room > 0);
             with_room.min_by_key(|&(room, node)| match room >= rest {
@@ -404,14 +413,15 @@ impl ShapeOnNodes<'_> {
         })
     }
 
-    /// GPUs with their CPUs on one node, or, if no node has so many, on nodes with all their GPUs free, with the rest on the
+    /// Devices with their CPUs on one node, or, if no node has so many, on nodes with all of them free, with the rest on the
     /// emptiest of the others.
     fn place_consolidated(&self, rank: impl Fn(Placement, u32) -> NodeRank) -> Option<NodeGrant> {
-        let gpus_of = |node: &u32| self.cluster.nodes[*node as usize].gpus;
-        let largest = self.place.nodes.nodes.iter().map(gpus_of).max().filter(|gpus| *gpus > 0)?;
-        let is_wide = self.shape.gpus > largest;
+        let (kind, count) = self.shape.parts?;
+        let has = |node: &u32| self.cluster.nodes[*node as usize].has.count(kind);
+        let largest = self.place.nodes.nodes.iter().map(has).max().filter(|most| *most > 0)?;
+        let is_wide = count > largest;
         let by = if is_wide { Placement::Spread } else { Placement::Pack };
-        let is_free = |node: u32| self.free[node as usize].gpus == gpus_of(&node);
+        let is_free = |node: u32| self.free[node as usize].count(kind) == has(&node);
         self.place_parts(|rest, rooms| {
             let rooms = rooms.iter().copied();
             let holding = rooms.clone().filter(|(room, _)| *room >= rest).min_by_key(|&(_, node)| rank(by, node));

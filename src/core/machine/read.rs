@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::associations::{Associations, ChosenCluster};
 use super::cluster::Cluster;
-use super::conf::{ConfError, Ignored, parse_slurm_conf};
+use super::conf::{cluster_of, lines_of_file, parse_slurm_conf};
+use super::file_line::{ConfError, Ignored};
 use super::toml_file::parse_toml;
 use crate::settings_file::{MOST_OF_ASSOCIATIONS, MOST_OF_SITE, ReadOnce, read_text, site_text};
 use crate::text::printable;
@@ -20,9 +21,17 @@ pub fn read_cluster(path: &Path) -> Result<(Cluster, Vec<Ignored>), String> {
     parse_file(path, &read_text(path, MOST_OF_SITE)?)
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// Whether a text is TOML: a table begins with a bracket, a line of a slurm.conf with the name of a parameter.
+fn is_toml(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with('['))
+}
+
 fn parse_file(path: &Path, text: &str) -> Result<(Cluster, Vec<Ignored>), String> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    parse_cluster(text, folder).map_err(|error| format!("{}: {error}", path.display()))
+    parse_cluster(text, folder_of(path)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The machine of an option `--machine FILE`.
@@ -45,7 +54,13 @@ impl MachineFile {
     pub fn read(file: &str) -> Result<Arc<MachineFile>, String> {
         static READ: ReadOnce<MachineFile> = ReadOnce::new();
         READ.get(file, || {
-            let (cluster, ignored) = parse_file(Path::new(file), &site_text(file)?)?;
+            let path = Path::new(file);
+            let (cluster, ignored) = match is_toml(&site_text(file)?) {
+                true => parse_file(path, &site_text(file)?)?,
+                false => {
+                    cluster_of(&lines_of_file(file)?, folder_of(path)).map_err(|error| format!("{file}: {error}"))?
+                }
+            };
             Ok(MachineFile { file: file.to_string(), cluster: Arc::new(cluster), ignored })
         })
     }
@@ -147,8 +162,7 @@ fn of_cluster(
 /// # Errors
 /// If the text is neither, or says something that no machine can be.
 pub fn parse_cluster(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignored>), ConfError> {
-    // A table of TOML begins with a bracket, a line of a slurm.conf with the name of a parameter.
-    match text.lines().any(|line| line.trim_start().starts_with('[')) {
+    match is_toml(text) {
         true => Ok((parse_toml(text)?, Vec::new())),
         false => parse_slurm_conf(text, folder),
     }

@@ -4,17 +4,18 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use super::resources::{NodeShare, Resources};
+use super::grant::{NodeShare, total_of};
+use crate::tres::{Resource, Tres};
 
 /// A request on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeShape {
     /// All its CPUs together.
     pub cpus: u32,
-    /// Its GPUs on each node.
-    pub gpus_per_node: u32,
-    /// All its GPUs together, if it does not say how many on each node.
-    pub gpus: u32,
+    /// Its devices on each node.
+    pub per_node: Tres,
+    /// All it has of a device together, if it does not say how much on each node. It is divided in parts with equal CPUs.
+    pub parts: Option<(Resource, u32)>,
     /// Where it may run, in the order in which that is tried.
     pub places: Vec<ShapePlace>,
 }
@@ -53,8 +54,8 @@ impl ShapePlace {
     }
 
     /// The CPUs of a node that the limit of the partition allows beside what its jobs have there.
-    pub fn allowed(&self, free: &[Resources], node: u32) -> u32 {
-        self.limit(node).map_or(u32::MAX, |at| free[at.get() as usize].cpus)
+    pub fn allowed(&self, free: &[Tres], node: u32) -> u32 {
+        self.limit(node).map_or(u32::MAX, |at| free[at.get() as usize].cpus())
     }
 
     /// Whether the job may have so many nodes here.
@@ -115,9 +116,9 @@ impl NodeShape {
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self, grant: &[NodeShare], cluster: &Cluster, free: &[Resources]) -> Result<(), &'static str> {
+    pub fn check(&self, grant: &[NodeShare], cluster: &Cluster, free: &[Tres]) -> Result<(), &'static str> {
         let is_allowed =
-            |share: &NodeShare| share.limit.is_none_or(|at| free[at.get() as usize].cpus >= share.what.cpus);
+            |share: &NodeShare| share.limit.is_none_or(|at| free[at.get() as usize].cpus() >= share.what.cpus());
         if grant.iter().any(|share| !free[share.node as usize].holds(&share.what) || !is_allowed(share)) {
             return Err("its nodes do not have what it was given");
         }
@@ -126,12 +127,12 @@ impl NodeShape {
         }
         // Slurm gives a job fewer CPUs than it asks for if its tasks cannot be divided otherwise.
         let is_right = |place: &ShapePlace| {
-            let gpus: u64 = grant.iter().map(|share| u64::from(share.what.gpus)).sum();
+            let has_parts = self.parts.is_none_or(|(kind, count)| total_of(grant)[kind] >= count.into());
             let has_share = |share: &NodeShare| match place.whole {
-                true => share.what.cpus == cluster.nodes[share.node as usize].cpus,
+                true => share.what.cpus() == cluster.nodes[share.node as usize].has.cpus(),
                 false => self.holds_share(place, cluster, share),
             };
-            grant.iter().all(|share| place.nodes.has(share.node) && has_share(share)) && gpus >= self.gpus.into()
+            has_parts && grant.iter().all(|share| place.nodes.has(share.node) && has_share(share))
         };
         if grant.is_empty() {
             return Err("it was given nothing");
@@ -140,8 +141,8 @@ impl NodeShape {
     }
 
     fn holds_share(&self, place: &ShapePlace, cluster: &Cluster, share: &NodeShare) -> bool {
-        let is_of_cores = share.what.cpus.is_multiple_of(cluster.core(share.node));
-        let memory = self.memory(place, &cluster.nodes[share.node as usize], share.what.cpus);
-        is_of_cores && share.what.memory >= memory && share.what.gpus >= self.gpus_per_node
+        let is_of_cores = share.what.cpus().is_multiple_of(cluster.core(share.node));
+        let memory = self.memory(place, &cluster.nodes[share.node as usize], share.what.cpus());
+        is_of_cores && share.what.holds(&self.per_node.with(Resource::Memory, memory))
     }
 }

@@ -11,6 +11,7 @@ use super::placement::Placement;
 use super::shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::sort::sort_by_key;
+use crate::tres::{Resource, Tres};
 
 /// Why a job can never run on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,10 +110,10 @@ impl Shapes {
             return;
         }
         let is_of_pool = |shape: &NodeShape, procs: u32| {
-            let NodeShape { cpus, gpus_per_node, gpus, places } = shape;
+            let NodeShape { cpus, per_node, parts, places } = shape;
             let has_all = |place: &ShapePlace| place.nodes.nodes.len() == self.cluster.nodes.len();
             let is_plain = |place: &ShapePlace| place.is_plain && has_all(place) && shape.is_divisible(place);
-            (*cpus, *gpus_per_node, *gpus) == (procs, 0, 0) && places.len() == 1 && is_plain(&places[0])
+            (*cpus, *per_node, *parts) == (procs, Tres::default(), None) && places.len() == 1 && is_plain(&places[0])
         };
         self.is_pool = jobs.all(|(request, procs)| is_of_pool(self.get(request), procs));
     }
@@ -215,9 +216,9 @@ struct NodeLists {
     kinds: HashMap<RoomKind, u32>,
 }
 
-/// The list of nodes, memory for each CPU and for each node, whether all memory is taken, GPUs for each node, whether nodes are
-/// whole.
-type RoomKind = (u32, u64, u64, bool, u32, bool);
+/// The list of nodes, memory for each CPU and for each node, whether all memory is taken, devices on each node, whether nodes
+/// are whole.
+type RoomKind = (u32, u64, u64, bool, Tres, bool);
 
 impl NodeLists {
     fn shape(&mut self, cluster: &Cluster, request: &Request) -> Result<NodeShape, Unplaceable> {
@@ -230,12 +231,13 @@ impl NodeLists {
             }
         };
         let constraint = Constraint::parse(&request.constraint).map_err(Unplaceable::Constraint)?;
-        let (gpus_per_node, gpus) = match request.gpus {
-            GpusAsked::None => (0, 0),
-            GpusAsked::PerNode(gpus) => (gpus, 0),
-            GpusAsked::Total(gpus) => (0, gpus),
-        };
-        let mut shape = NodeShape { cpus: request.cpus.max(1), gpus_per_node, gpus, places: Vec::new() };
+        let (mut per_node, mut parts) = (Tres::default(), None);
+        match request.gpus {
+            GpusAsked::None => {}
+            GpusAsked::PerNode(gpus) => per_node[Resource::Gpus] = gpus.into(),
+            GpusAsked::Total(gpus) => parts = Some((Resource::Gpus, gpus)).filter(|_| gpus > 0),
+        }
+        let mut shape = NodeShape { cpus: request.cpus.max(1), per_node, parts, places: Vec::new() };
         let idle = cluster.resources();
         let mut why = Unplaceable::PartitionDown;
         for at in partitions.into_iter().filter(|&at| cluster.partitions[at].state != PartitionState::Down) {
@@ -250,10 +252,10 @@ impl NodeLists {
                 let mut place = place(request, cluster, at, list, counts);
                 let ShapePlace { memory_per_cpu, memory_per_node, all_memory, whole, .. } = place;
                 let has_memory = memory_per_cpu > 0 || memory_per_node > 0 || all_memory;
-                let asks_for_more = has_memory || gpus_per_node > 0 || whole || place.limits.is_some();
+                let asks_for_more = has_memory || per_node != Tres::default() || whole || place.limits.is_some();
                 place.is_plain = !asks_for_more && place.nodes.largest_core == 1;
                 let next = self.kinds.len() as u32;
-                let kind = (place.nodes.number, memory_per_cpu, memory_per_node, all_memory, gpus_per_node, whole);
+                let kind = (place.nodes.number, memory_per_cpu, memory_per_node, all_memory, per_node, whole);
                 place.kind = *self.kinds.entry(kind).or_insert(next);
                 shape.places.push(place);
                 let last = shape.places.len() - 1;

@@ -79,11 +79,11 @@ run_columns! {
     WIDE_WAIT_MEAN duration "wide_wait_mean" "mean wait in seconds of the widest jobs that together make 1% of the area"
         Cell::Seconds(run.summary.wide_wait_mean), lower, main(Main::Compared);
     UTILIZATION_CPUS fraction "utilization_cpus" "share of the CPUs that jobs were given, also those of whole nodes, a fraction"
-        run.summary.utilization_cpus, higher, only(WITH_NODES);
+        run.summary.utilization_of[0], higher, only(WITH_NODES);
     UTILIZATION_MEMORY fraction "utilization_memory" "share of the memory that jobs were given; empty if memory does not count"
-        run.summary.utilization_memory, higher, only(WITH_NODES);
+        run.summary.utilization_of[1], higher, only(WITH_NODES);
     UTILIZATION_GPUS fraction "utilization_gpus" "share of the GPUs that jobs were given; empty without GPUs"
-        run.summary.utilization_gpus, higher, only(WITH_NODES);
+        run.summary.utilization_of[2], higher, only(WITH_NODES);
     PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
         run.summary.preempted, only(WITH_PREEMPTION);
     LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"

@@ -12,6 +12,7 @@ mod fairness;
 mod groups;
 mod improvement;
 mod job;
+mod job_rows;
 mod lines;
 mod measure;
 mod pictures;
@@ -32,7 +33,8 @@ pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
 pub use fairness::{Losers, UserChange, UserTotals};
 pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
-pub use job::{JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, bounded_slowdown, job_columns};
+pub use job::{JobMetrics, bounded_slowdown};
+pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow, job_columns};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{

@@ -1,9 +1,9 @@
-//! Why jobs wait: how long for want of CPUs, memory or GPUs, how long because of a limit, and how long behind others.
+//! Why jobs wait: how long for want of a resource of nodes, how long because of a limit, and how long behind others.
 //!
 //! After each pass, each waiting job has one reason until the next pass. If a limit of its owner or of its quality of service holds
 //! it, that is the reason, whatever is free: Slurm passes such a job over. If it could be placed on what is free, it is behind
-//! others. Otherwise it is the first of CPUs, memory and GPUs such that it could be placed if there were any number of these and all
-//! else were as it is; CPUs if none of the three alone suffices.
+//! others. Otherwise it is the first resource of nodes such that it could be placed if there were any amount of it and all else were
+//! as it is; CPUs if none alone suffices.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::column::ListedColumn;
 use super::measure::Measure;
 use crate::engine::{Arrival, End, Observer, Preemption, Start};
 use crate::job::JobId;
-use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resources};
+use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resource, Tres};
 use crate::schedule::View;
 use crate::time::{HOUR, Time};
 use crate::trace::Workload;
@@ -20,29 +20,42 @@ use crate::trace::Workload;
 /// Why a job waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitReason {
-    /// Too few CPUs are free; on a pool too few processors.
-    Cpus,
-    /// Too little memory is free.
-    Memory,
-    /// Too few GPUs are free.
-    Gpus,
+    /// Too little of a resource of nodes is free; on a pool too few processors, as which CPUs count.
+    Want(Resource),
     /// A limit of its owner or of its quality of service holds it.
     Limit,
     /// It could be placed, but reservations of others or the order of the queue do not allow it.
     Behind,
 }
 
+/// The number of reasons.
+const REASONS: usize = Resource::OF_NODES.len() + 2;
+
 impl WaitReason {
     /// All of them, in the order in which they are printed.
-    pub const ALL: [WaitReason; 5] =
-        [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus, WaitReason::Limit, WaitReason::Behind];
+    pub const ALL: [WaitReason; REASONS] = {
+        let mut all = [WaitReason::Behind; REASONS];
+        let mut at = 0;
+        while at < Resource::OF_NODES.len() {
+            all[at] = WaitReason::Want(Resource::OF_NODES[at]);
+            at += 1;
+        }
+        all[at] = WaitReason::Limit;
+        all
+    };
+
+    /// Its place in [`WaitReason::ALL`].
+    fn place(self) -> usize {
+        WaitReason::ALL.iter().position(|reason| *reason == self).expect("nodes have all resources that jobs wait for")
+    }
 
     /// The name and the meaning of its column in CSV and JSON.
     fn column(self) -> (&'static str, &'static str) {
         match self {
-            WaitReason::Cpus => ("wait_hours_cpus", "job-hours of waiting for want of CPUs, on a pool of processors"),
-            WaitReason::Memory => ("wait_hours_memory", "job-hours of waiting for want of memory"),
-            WaitReason::Gpus => ("wait_hours_gpus", "job-hours of waiting for want of GPUs"),
+            WaitReason::Want(Resource::Cpus) => {
+                ("wait_hours_cpus", "job-hours of waiting for want of CPUs, on a pool of processors")
+            }
+            WaitReason::Want(kind) => kind.wait_column(),
             WaitReason::Limit => ("wait_hours_limit", "job-hours of waiting because of a limit"),
             WaitReason::Behind => {
                 ("wait_hours_behind", "job-hours of waiting behind others, though the job could be placed")
@@ -55,7 +68,7 @@ impl WaitReason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitReasons {
     /// Job-seconds, in the order of [`WaitReason::ALL`].
-    seconds: [i128; WaitReason::ALL.len()],
+    seconds: [i128; REASONS],
 }
 
 impl WaitReasons {
@@ -64,7 +77,7 @@ impl WaitReasons {
 
     /// Job-seconds.
     pub fn seconds(&self, reason: WaitReason) -> f64 {
-        self.seconds[reason as usize] as f64
+        self.seconds[reason.place()] as f64
     }
 
     /// Job-hours.
@@ -104,7 +117,7 @@ pub struct WaitReasonMeter {
     is_measured: Vec<bool>,
     /// When the last pass was, and the jobs that it left waiting for each reason.
     since: Time,
-    waiting: [u64; WaitReason::ALL.len()],
+    waiting: [u64; REASONS],
     sums: WaitReasons,
     known: KnownReasons,
     /// The jobs that a limit holds after the last pass, in order of arrival.
@@ -117,8 +130,8 @@ struct KnownReasons {
     /// By request.
     of_request: Vec<Option<WaitReason>>,
     is_old: bool,
-    /// The free nodes with any amount of one resource, by [`WaitReason`]: for jobs that share nodes, and for those that do not.
-    plenty: [[Option<Vec<Resources>>; 2]; 3],
+    /// The free nodes with any amount of one resource: for jobs that share nodes, and for those that do not.
+    plenty: [[Option<Vec<Tres>>; 2]; Resource::OF_NODES.len()],
 }
 
 impl WaitReasonMeter {
@@ -144,7 +157,7 @@ impl WaitReasonMeter {
         match view.nodes {
             _ if self.held.binary_search(&id).is_ok() => WaitReason::Limit,
             Some(nodes) => self.known.of(id, nodes),
-            None if i64::from(procs) > view.free() => WaitReason::Cpus,
+            None if i64::from(procs) > view.free() => WaitReason::Want(Resource::Cpus),
             None => WaitReason::Behind,
         }
     }
@@ -188,13 +201,13 @@ impl Observer for WaitReasonMeter {
                 continue;
             }
             let reason = self.reason(job.id, job.procs, view);
-            self.waiting[reason as usize] += 1;
+            self.waiting[reason.place()] += 1;
         }
     }
 }
 
 /// Why a job cannot be placed on what is free, by node; [`WaitReason::Behind`] if it can.
-pub fn reason_on(shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+pub fn reason_on(shape: &NodeShape, cluster: &Cluster, free: &[Tres]) -> WaitReason {
     KnownReasons::default().find(shape, cluster, free)
 }
 
@@ -221,37 +234,28 @@ impl KnownReasons {
         }
     }
 
-    fn find(&mut self, shape: &NodeShape, cluster: &Cluster, free: &[Resources]) -> WaitReason {
+    fn find(&mut self, shape: &NodeShape, cluster: &Cluster, free: &[Tres]) -> WaitReason {
         let places = 0..shape.places.len();
         if places.clone().any(|at| shape.fits(at, Placement::Pack, cluster, free)) {
             return WaitReason::Behind;
         }
-        let mut would_fit = |want: &WaitReason| {
+        let mut would_fit = |(place, want): &(usize, Resource)| {
             places.clone().any(|at| {
                 let is_whole = shape.places[at].whole;
-                let plenty = &mut self.plenty[*want as usize][usize::from(is_whole)];
+                let plenty = &mut self.plenty[*place][usize::from(is_whole)];
                 let plenty = plenty.get_or_insert_with(|| with_plenty(cluster, free, *want, is_whole));
                 shape.fits(at, Placement::Pack, cluster, plenty)
             })
         };
-        let wants = [WaitReason::Cpus, WaitReason::Memory, WaitReason::Gpus];
-        wants.into_iter().find(|want| would_fit(want)).unwrap_or(WaitReason::Cpus)
+        let want = Resource::OF_NODES.into_iter().enumerate().find(|want| would_fit(want));
+        WaitReason::Want(want.map_or(Resource::Cpus, |(_, kind)| kind))
     }
 }
 
 /// What is free of each node, with any amount of one resource. A job that takes whole nodes needs all of an idle one: for it, no job
 /// has anything of this resource.
-fn with_plenty(cluster: &Cluster, free: &[Resources], of: WaitReason, is_whole: bool) -> Vec<Resources> {
-    const ANY: Resources = Resources { cpus: u32::MAX, memory: u64::MAX, gpus: u32::MAX };
+fn with_plenty(cluster: &Cluster, free: &[Tres], of: Resource, is_whole: bool) -> Vec<Tres> {
     // The limits of partitions are limits of CPUs.
-    let with = |(free, idle): (&Resources, Resources)| {
-        let most = if is_whole { idle } else { ANY };
-        match of {
-            WaitReason::Cpus => Resources { cpus: most.cpus, ..*free },
-            WaitReason::Memory => Resources { memory: most.memory, ..*free },
-            WaitReason::Gpus => Resources { gpus: most.gpus, ..*free },
-            WaitReason::Limit | WaitReason::Behind => *free,
-        }
-    };
+    let with = |(free, idle): (&Tres, Tres)| free.with(of, if is_whole { idle[of] } else { u64::MAX });
     free.iter().zip(cluster.resources()).map(with).collect()
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::fairness::{UserTotals, area, wait_of_widest};
 use super::job::JobMetrics;
 use super::measure::Measure;
-use crate::engine::{Finished, GivenAreas, Preempted, RunRecord};
+use crate::engine::{Finished, Preempted, RunRecord};
 use crate::job::Job;
-use crate::machine::Cluster;
+use crate::machine::Resource;
 use crate::stats::percentiles;
 use crate::time::{DAY, Seconds};
 use crate::trace::Workload;
@@ -58,12 +58,9 @@ pub struct Summary {
     pub wide_wait_mean: f64,
     /// Whether the machine has nodes.
     pub on_nodes: bool,
-    /// The CPU-seconds that jobs were given divided by those of all nodes during the makespan. None on a pool of processors.
-    pub utilization_cpus: Option<f64>,
-    /// The same of memory. None if the machine has none that counts.
-    pub utilization_memory: Option<f64>,
-    /// The same of GPUs. None if the machine has none.
-    pub utilization_gpus: Option<f64>,
+    /// By [`Resource::OF_NODES`]: what jobs were given, times seconds, divided by what all nodes have during the makespan. None on a
+    /// pool of processors, and if the machine has nothing of it that counts.
+    pub utilization_of: [Option<f64>; Resource::OF_NODES.len()],
     /// How often running jobs were stopped so that others could start. None if the scheduler stops no jobs.
     pub preempted: Option<u64>,
     /// The processor-seconds of these runs, which are lost. None likewise.
@@ -112,9 +109,11 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     let makespan = last_end - workload.first_submit();
     let widths = record.finished_in(&workload.jobs, measured).map(|(at, _)| &workload.jobs[at]);
     let wide_wait_mean = wait_of_widest(widths, &waits, users.area());
-    let share_of = |all: fn(&Cluster) -> u64, used: fn(&GivenAreas) -> i128| {
-        let all = all(workload.shapes.as_ref()?.cluster());
-        (all > 0).then_some(used(record.given.as_ref()?) as f64 / (all as f64 * makespan as f64))
+    let share_of = |kind: Resource| {
+        let cluster = workload.shapes.as_ref()?.cluster();
+        let counts = kind != Resource::Memory || !cluster.ignores_memory;
+        let all = if counts { cluster.total()[kind] } else { 0 };
+        (all > 0).then_some(record.given.as_ref()?[kind] as f64 / (all as f64 * makespan as f64))
     };
     let links = workload.feedback_links();
     let summary = Summary {
@@ -123,9 +122,7 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         jain: users.jain(),
         wide_wait_mean,
         on_nodes: workload.shapes.is_some(),
-        utilization_cpus: share_of(|cluster| cluster.cpus(), |given| given.cpus),
-        utilization_memory: share_of(counted_memory, |given| given.memory),
-        utilization_gpus: share_of(|cluster| cluster.gpus(), |given| given.gpus),
+        utilization_of: Resource::OF_NODES.map(share_of),
         preempted: record.preempted.map(|Preempted { requeued, cancelled }| requeued.count + cancelled.count),
         lost: record.preempted.map(|Preempted { requeued, cancelled }| (requeued.area + cancelled.area) as f64),
         jobs_per_day: links.as_ref().map(|_| workload.jobs.len() as f64 / (makespan as f64 / DAY as f64)),
@@ -134,11 +131,6 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         ..sums.summary(percentiles(&mut waits, WAIT_PERCENTS), percentiles(&mut bslds, BSLD_PERCENTS))
     };
     (summary, users)
-}
-
-/// The memory of a cluster, in MB; 0 if jobs do not use it up.
-fn counted_memory(cluster: &Cluster) -> u64 {
-    if cluster.ignores_memory { 0 } else { cluster.memory() }
 }
 
 /// Which percentiles of waits and of bounded slowdowns a summary has.

@@ -44,7 +44,7 @@ pub struct Form {
 }
 
 /// A key of a form.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// As written before the equals sign.
     pub name: &'static str,

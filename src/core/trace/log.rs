@@ -85,14 +85,6 @@ pub struct ReadOptions {
     pub reading: LogReading,
 }
 
-impl ReadOptions {
-    /// The log with the requests of the file that the options name, if they name one.
-    pub(super) fn with_requests(&self, mut log: Log) -> Result<Log, TraceError> {
-        self.reading.requests.as_ref().map_or(Ok(()), |file| file.add_to(&mut log))?;
-        Ok(log)
-    }
-}
-
 impl Log {
     /// A log without records.
     pub(super) fn new(source: &Source, options: &ReadOptions, format: &'static str) -> Log {

@@ -120,12 +120,7 @@ pub fn put_on_cluster(
         let why = format!("no job can run on the machine ({})", workload.cleaning.unplaceable.in_words());
         return Err(TraceError::unusable(&workload.label, why));
     }
-    let procs = match unit {
-        Unit::Cpus => cluster.cpus(),
-        Unit::Nodes => cluster.nodes.len() as u64,
-        Unit::Gpus => cluster.gpus(),
-    };
-    workload.procs = u32::try_from(procs).unwrap_or(u32::MAX);
+    workload.procs = u32::try_from(cluster.total()[unit]).unwrap_or(u32::MAX);
     workload.requests = Arc::new(requests);
     shapes.note_users(names.of_kind(NameKind::User));
     shapes.note_jobs(workload.jobs.iter().map(|job| (job.request, job.submission.procs)));

@@ -1,10 +1,12 @@
 //! Reads a [`Log`] of any format, from one file or several.
 
 use super::error::TraceError;
-use super::formats::{LogFormat, detect};
+use super::formats::detect;
 use super::join::join;
 use super::lines::RawLines;
 use super::log::{Log, ReadOptions};
+use super::log_format::LogFormat;
+use super::requests::with_requests;
 use super::rows::Collector;
 use super::source::{Digesting, Source};
 
@@ -22,7 +24,7 @@ pub fn open(source: &Source, options: &ReadOptions, is_queue: bool) -> Result<(L
         None => detect(raw.head(), is_queue).map_err(|why| TraceError::unusable(raw.name(), why))?,
     };
     if !is_queue {
-        options.reading.check(&format, raw.name())?;
+        format.check(&options.reading, raw.name())?;
     }
     Ok((format, raw))
 }
@@ -34,7 +36,7 @@ pub fn open(source: &Source, options: &ReadOptions, is_queue: bool) -> Result<(L
 /// [`ReadOptions::skip_bad_lines`] is not set.
 pub fn read(source: &Source, options: ReadOptions, progress: &mut dyn FnMut(usize)) -> Result<Log, TraceError> {
     let (format, raw) = open(source, &options, false)?;
-    options.with_requests(read_opened(source, format, raw, &options, progress)?)
+    with_requests(&options, read_opened(source, format, raw, &options, progress)?)
 }
 
 fn read_opened(
@@ -75,11 +77,11 @@ pub fn read_joined(
     if first.name() == "swf" {
         let how = ReadOptions { keep_text: true, ..options.clone() };
         let mut read = |source| read_opened(source, first.clone(), next(source)?, &how, progress);
-        return options.with_requests(join(sources.iter().map(&mut read).collect::<Result<_, _>>()?)?);
+        return with_requests(options, join(sources.iter().map(&mut read).collect::<Result<_, _>>()?)?);
     }
     let mut collector = Collector::new(&sources[0], first.clone(), options, None, progress);
     for source in sources {
         collector.read(&mut next(source)?)?;
     }
-    options.with_requests(collector.finish()?)
+    with_requests(options, collector.finish()?)
 }

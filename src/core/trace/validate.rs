@@ -7,6 +7,7 @@ use super::error::{LineFault, TraceError};
 use super::log::{Log, ReadOptions};
 use super::read::open;
 use super::record::Record;
+use super::requests::with_requests;
 use super::rows::Collector;
 use super::source::Source;
 use crate::text::{counted, grouped, plural};
@@ -82,7 +83,7 @@ pub fn validate(
     let mut collector = Collector::new(source, format, options, Some(&mut on_fault), progress);
     collector.read(&mut raw)?;
     let lines = std::mem::take(&mut collector.lines);
-    let log = options.with_requests(collector.finish()?)?;
+    let log = with_requests(options, collector.finish()?)?;
     findings.describe(&log, &lines, procs.or_else(|| log.header.procs()));
     Ok(findings)
 }
@@ -107,7 +108,7 @@ impl Findings {
             (source.repeated, "row", "with the job id, times and processors of an earlier row: dropped"),
             (source.not_ended, "job", "that had not ended: dropped"),
             (source.other_events, "row", "of other events than the end of a job: dropped"),
-            (source.without_gpus, "job", "without GPUs: dropped"),
+            (source.without_device, "job", "without GPUs: dropped"),
             (source.other_clusters, "job", "of other clusters: dropped"),
             (source.never_started, "job", "that never started: dropped by cleaning"),
             (source.unknown_states, "job", "with an unknown state: the status is 0, or -1 in csv"),

@@ -7,6 +7,7 @@ use crate::machine::{NodeGrant, Placement, give, take};
 use crate::metrics::{WaitReason, reason_on};
 use crate::text::{counted, grouped};
 use crate::trace::Workload;
+use shadowtime_core::tres::{Resource, Tres};
 
 /// How much of the recorded schedule fits. Each job is placed at its recorded start, beside the jobs that run then by the log, on
 /// the nodes that the placement chooses. One for which there is no room is left out.
@@ -14,8 +15,8 @@ use crate::trace::Workload;
 pub struct RecordedFit {
     /// Jobs with a recorded start.
     pub jobs: u64,
-    /// Those for which there was no room, for want of CPUs, memory and GPUs.
-    pub misfits: [u64; 3],
+    /// Those for which there was no room, for want of each resource.
+    pub misfits: Tres,
     /// The number of the first of them in the log.
     pub first: i64,
 }
@@ -64,28 +65,20 @@ impl RecordedFit {
         if self.count() == 0 {
             self.first = job;
         }
-        let at = match reason {
-            WaitReason::Memory => 1,
-            WaitReason::Gpus => 2,
-            WaitReason::Cpus | WaitReason::Limit | WaitReason::Behind => 0,
-        };
-        self.misfits[at] += 1;
+        let want = if let WaitReason::Want(kind) = reason { kind } else { Resource::Cpus };
+        self.misfits[want] += 1;
     }
 
     /// How many jobs do not fit.
     pub fn count(&self) -> u64 {
-        self.misfits.iter().sum()
+        self.misfits.iter().map(|(_, count)| count).sum()
     }
 
     /// In words, if a job does not fit.
     pub fn in_words(&self) -> Option<String> {
-        let [cpus, memory, gpus] = self.misfits;
-        let causes = [(cpus, "CPUs"), (memory, "memory"), (gpus, "GPUs")];
-        let causes: Vec<String> = causes
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{} for want of {what}", grouped(*count)))
-            .collect();
+        let causes = self.misfits.iter().filter(|(_, count)| *count > 0);
+        let causes: Vec<String> =
+            causes.map(|(kind, count)| format!("{} for want of {}", grouped(count), kind.many())).collect();
         (self.count() > 0).then(|| {
             format!(
                 "the recorded schedule does not fit the machine: of {}, {} could not be placed when they started ({}), the \

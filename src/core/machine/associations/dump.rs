@@ -1,7 +1,7 @@
 //! What `sacctmgr dump CLUSTER file=FILE` writes: lines such as `User - 'ann':DefaultAccount='optics':Fairshare=2`. Accounts and
 //! users are below the `Parent` before them. Newer versions of Slurm write lines of QOS too.
 
-use super::super::conf::{ConfError, FileLine, Ignored};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::setting::{AccountSetting, HARMLESS, says_nothing, set_association, set_qos};
 use super::{Account, Association, Associations, ChosenCluster, QualityOfService, ROOT, User};
 use crate::text::shortened;
@@ -83,7 +83,7 @@ fn value(text: &str) -> Result<(&str, &str), String> {
         let mut quotes = inner.match_indices(quote).map(|(at, _)| (&inner[..at], inner[at + 1..].trim_start()));
         return quotes.find(|(_, after)| ends(after)).ok_or_else(|| "a quote is not closed".to_string());
     }
-    // The kind of a GPU has a colon: gres/gpu:v100=4.
+    // A type of a device has a colon: gres/gpu:v100=4.
     let is_in_item = |before: &str| {
         let item = before.rsplit(',').next().unwrap_or(before);
         item.contains('/') && !item.contains('=')

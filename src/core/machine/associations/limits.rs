@@ -1,81 +1,9 @@
 //! Limits of qualities of service, accounts and users, in one table: their names in TOML and in Slurm, and where they are kept.
 
-use std::fmt;
-
-use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, print_memory, slurm_time};
-use crate::text::shortened;
+use super::super::units::slurm_time;
+use crate::text::{joined_with_and, shortened};
 use crate::time::{Seconds, parse_duration, print_duration};
-
-/// Amounts of what jobs use. None: no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tres {
-    /// CPUs.
-    pub cpus: Option<u64>,
-    /// Memory in MB.
-    pub memory: Option<u64>,
-    /// Nodes.
-    pub nodes: Option<u64>,
-    /// GPUs.
-    pub gpus: Option<u64>,
-}
-
-impl Tres {
-    /// Sets amounts such as `cpu=12,mem=4G,node=2,gres/gpu=1`; the others stay. Returns what else the text lists.
-    ///
-    /// # Errors
-    /// If an item is not `name=number`.
-    pub fn set(&mut self, text: &str) -> Result<Vec<String>, String> {
-        let mut others = Vec::new();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            let form = || format!("'{}' is no amount such as cpu=12,mem=4G,node=2,gres/gpu=1", shortened(item));
-            let (name, value) = item.split_once('=').ok_or_else(form)?;
-            let number = |text: &str| text.parse::<u64>().map(Some).map_err(|_| form());
-            let value = Some(value).filter(|value| !is_unlimited(value));
-            let count = || value.map_or(Ok(None), number);
-            match name.to_ascii_lowercase().as_str() {
-                "cpu" => self.cpus = count()?,
-                "node" => self.nodes = count()?,
-                "gres/gpu" => self.gpus = count()?,
-                "mem" => {
-                    let memory = |text| parse_memory(text).ok_or_else(|| format!("{item}: {MEMORY_FORM}"));
-                    self.memory = value.map(memory).transpose()?;
-                }
-                _ => others.push(name.to_string()),
-            }
-        }
-        Ok(others)
-    }
-
-    /// Whether nothing is limited.
-    pub fn is_unlimited(&self) -> bool {
-        *self == Tres::default()
-    }
-
-    /// CPUs, memory, nodes and GPUs, in this order.
-    pub fn amounts(&self) -> [Option<u64>; 4] {
-        [self.cpus, self.memory, self.nodes, self.gpus]
-    }
-
-    /// These amounts, and those of the other where there is none.
-    pub fn or(&self, other: &Tres) -> Tres {
-        Tres {
-            cpus: self.cpus.or(other.cpus),
-            memory: self.memory.or(other.memory),
-            nodes: self.nodes.or(other.nodes),
-            gpus: self.gpus.or(other.gpus),
-        }
-    }
-}
-
-/// As [`Tres::set`] reads it.
-impl fmt::Display for Tres {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = |name: &str, count: Option<u64>| count.map(|count| format!("{name}={count}"));
-        let memory = self.memory.map(|memory| format!("mem={}", print_memory(memory)));
-        let items = [count("cpu", self.cpus), memory, count("node", self.nodes), count("gres/gpu", self.gpus)];
-        f.write_str(&items.into_iter().flatten().collect::<Vec<_>>().join(","))
-    }
-}
+use crate::tres::{Resource, Tres, is_unlimited};
 
 /// The limits of Slurm, of a quality of service or of an account or user. None: no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,11 +15,11 @@ pub struct Limits {
     /// The sum of the run times of all together.
     pub group_wall: Option<Seconds>,
     /// What running jobs of all together use.
-    pub group_tres: Tres,
+    pub group_tres: Tres<Option<u64>>,
     /// Use times minutes of all jobs that ended or run.
-    pub group_tres_minutes: Tres,
+    pub group_tres_minutes: Tres<Option<u64>>,
     /// Use times minutes that running jobs may still need.
-    pub group_tres_running_minutes: Tres,
+    pub group_tres_running_minutes: Tres<Option<u64>>,
     /// Running jobs of a user (of an account or user: in this association).
     pub max_jobs: Option<u32>,
     /// Jobs that run or wait, likewise.
@@ -103,15 +31,15 @@ pub struct Limits {
     /// The longest estimate of a job.
     pub max_wall: Option<Seconds>,
     /// What one job uses.
-    pub max_tres_per_job: Tres,
+    pub max_tres_per_job: Tres<Option<u64>>,
     /// What one job uses on each node.
-    pub max_tres_per_node: Tres,
+    pub max_tres_per_node: Tres<Option<u64>>,
     /// What running jobs of each user of a quality of service use.
-    pub max_tres_per_user: Tres,
+    pub max_tres_per_user: Tres<Option<u64>>,
     /// What running jobs of each account that uses a quality of service use.
-    pub max_tres_per_account: Tres,
+    pub max_tres_per_account: Tres<Option<u64>>,
     /// Use times minutes of one job.
-    pub max_tres_minutes_per_job: Tres,
+    pub max_tres_minutes_per_job: Tres<Option<u64>>,
 }
 
 /// Where a limit is kept.
@@ -121,7 +49,7 @@ pub enum Slot<'a> {
     /// A time.
     Time(&'a mut Option<Seconds>),
     /// Amounts.
-    Tres(&'a mut Tres),
+    Tres(&'a mut Tres<Option<u64>>),
 }
 
 /// What has limits.
@@ -232,7 +160,11 @@ impl LimitForm {
             Slot::Time(time) => *time = Some(parse_duration(value)?),
             Slot::Tres(tres) => {
                 if let Some(other) = tres.set(value)?.first() {
-                    return Err(format!("no amount '{}'; there are cpu, mem, node and gres/gpu", shortened(other)));
+                    return Err(format!(
+                        "no amount '{}'; there are {}",
+                        shortened(other),
+                        joined_with_and(&Resource::ALL.map(Resource::slurm))
+                    ));
                 }
             }
         }

@@ -10,10 +10,10 @@ mod shown;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use limits::{LIMITS, limit_keys};
-pub use limits::{LimitOwner, Limits, Tres};
+pub use limits::{LimitOwner, Limits};
 pub(super) use setting::factor;
 
-use super::conf::{ConfError, FileLine, Ignored};
+use super::file_line::{ConfError, FileLine, Ignored};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 

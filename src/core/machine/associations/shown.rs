@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::conf::{ConfError, FileLine, Ignored};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::limits::{LimitForm, LimitOwner};
 use super::setting::{factor, listed, number, says_nothing, set_flags, shares};
 use super::{Account, Association, Associations, ChosenCluster, QualityOfService, ROOT, User};

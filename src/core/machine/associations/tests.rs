@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::time::{DAY, HOUR};
+use crate::tres::{Resource, Tres};
 
 /// As a real Slurm wrote them: see the README there.
 const DUMP: &str = include_str!("../../../../tests/slurm-accounts/limits.dump");
@@ -43,12 +44,12 @@ fn a_dump_of_a_real_slurm_is_read() {
     let shown: Vec<_> = all.accounts.iter().map(|one| (&*one.name, &*one.parent, one.own.shares)).collect();
     let expected = [("root", "root", 1), ("biology", "root", 1), ("physics", "root", 5), ("optics", "physics", 2)];
     assert_eq!(shown, expected.map(|(name, parent, shares)| (name, parent, Some(shares))));
-    let cpus = |cpus| Tres { cpus: Some(cpus), ..Tres::default() };
+    let cpus = |cpus| Tres::default().with(Resource::Cpus, Some(cpus));
     assert_eq!(account(&all, "root").own.limits.group_tres, cpus(500));
     assert_eq!(account(&all, "biology").own.limits.max_wall, Some(DAY));
     let physics = &account(&all, "physics").own;
     assert_eq!((physics.qos.join(","), physics.default_qos.as_str()), ("hi,normal".to_string(), "hi"));
-    assert_eq!(physics.limits.group_tres, Tres { memory: Some(8192), ..cpus(30) });
+    assert_eq!(physics.limits.group_tres, cpus(30).with(Resource::Memory, Some(8192)));
     assert_eq!(account(&all, "optics").own.limits.group_tres_running_minutes, cpus(1000));
     let shown: Vec<_> =
         all.users.iter().map(|one| (&*one.name, &*one.account, one.is_default, one.own.shares)).collect();
@@ -62,7 +63,7 @@ fn a_dump_of_a_real_slurm_is_read() {
     assert_eq!(shown, expected);
     let bob = &user(&all, "bob", "physics").own;
     assert_eq!((bob.limits.max_jobs, bob.limits.max_submit_jobs), (Some(7), Some(9)));
-    assert_eq!(bob.limits.max_tres_per_job, Tres { gpus: Some(1), ..Tres::default() });
+    assert_eq!(bob.limits.max_tres_per_job, Tres::default().with(Resource::Gpus, Some(1)));
     // +lo is beside what the account has.
     assert_eq!(bob.qos.join(","), "hi,normal,lo");
     let ann = &user(&all, "ann", "optics").own.limits;
@@ -127,7 +128,7 @@ Account - 'a':Description='x':MaxTRESRunMins=cpu=5:MaxJobsAccrue=2
     let (all, ignored) = read(text).unwrap();
     let hi = &all.qos[1];
     assert_eq!((hi.priority, hi.usage_factor, hi.deny_on_limit, hi.limits.max_jobs), (100, 0.5, true, Some(3)));
-    assert_eq!(hi.limits.max_tres_per_user, Tres { cpus: Some(12), ..Tres::default() });
+    assert_eq!(hi.limits.max_tres_per_user, Tres::default().with(Resource::Cpus, Some(12)));
     assert_eq!(all.accounts.iter().map(|one| &*one.name).collect::<Vec<_>>(), ["root", "a"]);
     let mattering: Vec<_> = ignored.iter().filter(|line| line.ends_with('!')).map(String::as_str).collect();
     let expected = ["2 Flags=NoDecay!", "2 MaxTRESPerUser gres/gpu:v100!", "5 MaxTRESRunMins!", "5 MaxJobsAccrue!"];
@@ -195,7 +196,10 @@ fn tables_of_associations_are_read() {
     );
     let physics = &associations.accounts[1];
     assert_eq!((physics.own.qos.join(","), physics.own.default_qos.as_str()), ("normal,hi".to_string(), "hi"));
-    assert_eq!(physics.own.limits.group_tres, Tres { cpus: Some(30), memory: Some(8192), ..Tres::default() });
+    assert_eq!(
+        physics.own.limits.group_tres,
+        Tres::default().with(Resource::Cpus, Some(30)).with(Resource::Memory, Some(8192))
+    );
     let ann = &associations.users[1];
     assert_eq!(
         (ann.name.as_str(), ann.account.as_str(), ann.own.shares, ann.is_default),
@@ -213,7 +217,7 @@ fn tables_of_qualities_of_service_are_read() {
     let hi = &associations.qos[1];
     assert_eq!((hi.name.as_str(), hi.priority, hi.usage_factor, hi.deny_on_limit), ("hi", 100, 0.5, true));
     assert_eq!(
-        (hi.limits.max_tres_per_user.cpus, hi.limits.max_jobs, hi.limits.max_wall),
+        (hi.limits.max_tres_per_user[Resource::Cpus], hi.limits.max_jobs, hi.limits.max_wall),
         (Some(12), Some(3), Some(12 * HOUR))
     );
     assert_eq!(ignored, ["3 Flags=OverPartQOS!"]);

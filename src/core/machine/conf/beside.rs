@@ -1,15 +1,13 @@
-//! The files beside a slurm.conf: topology.conf with the switches, gres.conf with the GPUs of nodes.
+//! The files beside a slurm.conf, and topology.conf with the switches.
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use super::super::build::{MOST_NODES, NodeNames, SwitchLine, switches};
+use super::super::build::{NodeNames, SwitchLine, switches};
 use super::super::cluster::Switch;
-use super::super::file_line::{ConfError, FileLine};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::super::hostlist::HostList;
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, lines_of};
-use super::nodes::MOST_OF_NODE;
-use super::unused::{Ignored, LineKeys};
 use crate::settings_file::{MOST_OF_SITE, read_text};
 use crate::text::{counted_as, shortened};
 
@@ -60,70 +58,4 @@ pub(super) fn tree(
         tree.push(SwitchLine { place: line.place.clone(), name: line.value.clone(), nodes, below });
     }
     switches(tree)
-}
-
-/// How many GPUs a gres.conf gives to nodes.
-#[derive(Default)]
-pub(super) struct GpuFile {
-    by_node: HashMap<String, u32>,
-    /// Of lines without nodes.
-    everywhere: u32,
-}
-
-impl GpuFile {
-    /// Reads the lines of a gres.conf.
-    pub fn read(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Result<GpuFile, ConfError> {
-        let (mut gpus, mut names_left) = (GpuFile::default(), MOST_NODES);
-        for line in lines {
-            // Pairs may be in any order.
-            let value = |key: &str| if line.is(key) { Some(line.value.as_str()) } else { line.pair(key) };
-            if !value("Name").is_some_and(|name| name.eq_ignore_ascii_case("gpu")) {
-                let name = value("Name").map(|name| format!("Name={}", shortened(name)));
-                ignored.push(Ignored::other(&line.place, name.unwrap_or(line.name.clone())));
-                continue;
-            }
-            let wrong = |why: String| line.place.wrong(why);
-            let count = count(value("Count"), value("File")).map_err(wrong)?;
-            let Some(list) = value("NodeName") else {
-                gpus.everywhere = sum(gpus.everywhere, count).map_err(wrong)?;
-                continue;
-            };
-            let names = HostList::parse(list)
-                .ok_or_else(|| line.place.wrong(format!("'{}' is no list such as n[1-9]", shortened(list))))?;
-            names_left = names_left.checked_sub(names.count()).ok_or_else(|| line.place.wrong("too many nodes"))?;
-            for name in names.names() {
-                let own = gpus.by_node.entry(name).or_default();
-                *own = sum(*own, count).map_err(wrong)?;
-            }
-        }
-        Ok(gpus)
-    }
-
-    /// The GPUs of a node. None if the file does not say.
-    pub fn of(&self, name: &str) -> Option<u32> {
-        self.by_node.get(name).copied()
-    }
-
-    /// The GPUs of each node that has some. None if the file does not say.
-    pub fn everywhere(&self) -> Option<u32> {
-        Some(self.everywhere).filter(|count| *count > 0)
-    }
-}
-
-/// The number of GPUs of a line: as given, or as many as there are files.
-fn count(count: Option<&str>, files: Option<&str>) -> Result<u32, String> {
-    let wrong = |what: &str, text| format!("{what}={}: not a number of GPUs such as Count=2", shortened(text));
-    match (count, files) {
-        (Some(text), _) => text.parse().ok().filter(|count| *count <= MOST_OF_NODE).ok_or_else(|| wrong("Count", text)),
-        (None, Some(files)) => {
-            let files_of = HostList::parse(files).map(|files| files.count());
-            files_of.and_then(|count| u32::try_from(count).ok()).ok_or_else(|| wrong("File", files))
-        }
-        (None, None) => Ok(1),
-    }
-}
-
-fn sum(before: u32, count: u32) -> Result<u32, String> {
-    let sum = before.checked_add(count).filter(|sum| *sum <= MOST_OF_NODE);
-    sum.ok_or_else(|| format!("more than {MOST_OF_NODE} GPUs of one node"))
 }

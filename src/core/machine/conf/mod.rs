@@ -1,27 +1,30 @@
 //! The machine that a slurm.conf describes, with the topology.conf and the gres.conf beside it.
 
 mod beside;
+mod gres;
+mod line_keys;
 mod lines;
 mod nodes;
 mod partitions;
-mod unused;
 
 use std::path::Path;
+use std::sync::Arc;
 
+use crate::settings_file::{ReadOnce, site_text};
 use crate::sort::sort_by;
 
-pub use super::file_line::{ConfError, FileLine};
+pub use super::file_line::{ConfError, FileLine, Ignored};
 pub use lines::{ConfLine, lines_of};
-pub use nodes::{MOST_OF_NODE, processors};
-pub use unused::Ignored;
+pub use nodes::processors;
 
-use self::beside::{GpuFile, lines_beside, tree};
-use self::nodes::{GpuCount, NodeLine, is_down, node_lines};
+use self::beside::{lines_beside, tree};
+use self::gres::GresFile;
+use self::nodes::{NodeLine, is_down, node_lines};
 use self::partitions::{PartitionDefaults, partitions};
 use super::build::{Builder, NodeNames};
 use super::cluster::{Cluster, Node};
-use super::units::{MEMORY_FORM, is_unlimited, parse_memory};
 use crate::text::shortened;
+use crate::tres::{MEMORY_FORM, is_unlimited, parse_memory};
 
 /// Parameters of the machine that are not simulated though they change which jobs start at a site.
 const MATTERING: [&str; 7] =
@@ -34,25 +37,39 @@ const MATTERING: [&str; 7] =
 /// If a line is not one of Slurm's, a value that is used is not valid, nodes are there twice, partitions have nodes that do not
 /// exist, or there are no nodes.
 pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignored>), ConfError> {
-    let lines = lines_of(text, folder)?;
+    cluster_of(&lines_of(text, folder)?, folder)
+}
+
+/// The lines of a slurm.conf with those of the files that it includes. A file is read once by a process, whatever is made of it: the
+/// machine or the keys of the scheduler.
+///
+/// # Errors
+/// If a file cannot be read, or as [`lines_of`]. The message names the file.
+pub fn lines_of_file(file: &str) -> Result<Arc<Vec<ConfLine>>, String> {
+    static READ: ReadOnce<Vec<ConfLine>> = ReadOnce::new();
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    READ.get(file, || lines_of(&site_text(file)?, folder).map_err(|error| format!("{file}: {error}")))
+}
+
+/// As [`parse_slurm_conf`], of these lines.
+pub(super) fn cluster_of(lines: &[ConfLine], folder: &Path) -> Result<(Cluster, Vec<Ignored>), ConfError> {
     let mut ignored = Vec::new();
-    let node_lines = node_lines(&lines, &mut ignored)?;
+    let node_lines = node_lines(lines, &mut ignored)?;
     if node_lines.iter().all(|line| line.is_future) {
         let why = "there are no nodes: write NodeName=n[1-4] CPUs=12 RealMemory=48000, or TOML with tables [[nodes]]";
         return Err(FileLine::of_line(1).wrong(why));
     }
-    let gpu_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
-    let mut nodes = nodes_of(&node_lines, &GpuFile::read(&gpu_lines, &mut ignored)?, &mut ignored)?;
-    set_down(&lines, &mut nodes)?;
+    let gres_lines = lines_beside(folder, "gres.conf")?.unwrap_or_default();
+    let mut nodes = nodes_of(&node_lines, &GresFile::read(&gres_lines, &mut ignored)?, &mut ignored)?;
+    set_down(lines, &mut nodes)?;
     let mut names = NodeNames::new(&nodes);
     for line in node_lines.iter().filter(|line| line.is_future) {
         names.add_absent(&line.names).map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
     }
-    let select = Select::of(&lines);
-    note_select(&lines, &nodes, &mut ignored);
-    let partitions = partitions(&lines, &mut names, &select.partitions(&lines)?, &mut ignored)?;
-    let switches = match last(&lines, "TopologyPlugin").filter(|line| line.value.eq_ignore_ascii_case("topology/tree"))
-    {
+    let select = Select::of(lines);
+    note_select(lines, &nodes, &mut ignored);
+    let partitions = partitions(lines, &mut names, &select.partitions(lines)?, &mut ignored)?;
+    let switches = match last(lines, "TopologyPlugin").filter(|line| line.value.eq_ignore_ascii_case("topology/tree")) {
         None => Vec::new(),
         Some(plugin) => match lines_beside(folder, "topology.conf")? {
             Some(lines) => tree(&lines, &mut names, &mut ignored)?,
@@ -63,9 +80,9 @@ pub fn parse_slurm_conf(text: &str, folder: &Path) -> Result<(Cluster, Vec<Ignor
             }
         },
     };
-    note_parameters(&lines, &mut ignored);
+    note_parameters(lines, &mut ignored);
     let Select { shares_cores, ignores_memory, .. } = select;
-    let name = last(&lines, "ClusterName").map_or(String::new(), |line| line.value.clone());
+    let name = last(lines, "ClusterName").map_or(String::new(), |line| line.value.clone());
     let associations = Default::default();
     let mut cluster = Cluster { name, nodes, partitions, switches, shares_cores, ignores_memory, associations };
     cluster.complete();
@@ -77,20 +94,15 @@ fn last<'a>(lines: &'a [ConfLine], name: &str) -> Option<&'a ConfLine> {
     lines.iter().rfind(|line| line.is(name))
 }
 
-fn nodes_of(lines: &[NodeLine], gpus: &GpuFile, ignored: &mut Vec<Ignored>) -> Result<Vec<Node>, ConfError> {
+fn nodes_of(lines: &[NodeLine], gres: &GresFile, ignored: &mut Vec<Ignored>) -> Result<Vec<Node>, ConfError> {
     let mut builder = Builder::default();
     for line in lines {
         if line.is_future {
             ignored.push(Ignored::other(&line.place, "NodeName State=FUTURE: these nodes do not exist yet"));
             continue;
         }
-        let gpus = |name: &str| match line.gpus {
-            GpuCount::Known(count) => count,
-            // As in Slurm, a GPU without a number is one.
-            GpuCount::Some => gpus.of(name).or(gpus.everywhere()).unwrap_or(1),
-            GpuCount::Unsaid => gpus.of(name).unwrap_or(0),
-        };
-        let added = builder.add(&line.names, &line.node, &line.place, gpus);
+        let count = |name: &str, kind| gres.count(name, kind, line.gres[kind]);
+        let added = builder.add(&line.names, &line.node, &line.place, count);
         added.map_err(|why| line.place.wrong(format!("NodeName: {why}")))?;
     }
     builder.finish()

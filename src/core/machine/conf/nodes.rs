@@ -1,12 +1,14 @@
 //! The NodeName lines of a slurm.conf.
 
+use super::super::build::MOST_OF_NODE;
 use super::super::cluster::Node;
-use super::super::file_line::{ConfError, FileLine};
+use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::super::hostlist::HostList;
-use super::super::units::{MEMORY_FORM, parse_memory};
+use super::gres::{GresCount, gres_of, note_gres};
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
-use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
+use crate::tres::{MEMORY_FORM, Tres, parse_memory};
 
 /// The keys of a NodeName line, of all versions of Slurm up to 24.11.
 pub(super) const KEYS: LineKeys = LineKeys {
@@ -33,30 +35,16 @@ pub(super) const KEYS: LineKeys = LineKeys {
     others: &["NodeAddr", "NodeHostname", "BcastAddr", "Port", "Reason", "CpuBind", "Parameters"],
 };
 
-/// The most CPUs, and the most GPUs, of a node.
-pub const MOST_OF_NODE: u32 = 1_000_000;
-
 /// Nodes that are alike.
 #[derive(Clone, Debug)]
 pub(super) struct NodeLine {
     pub place: FileLine,
     pub names: HostList,
-    /// One of them, without its name and its GPUs.
+    /// One of them, without its name and its devices.
     pub node: Node,
-    pub gpus: GpuCount,
+    pub gres: Tres<GresCount>,
     /// Whether they do not exist yet (State=FUTURE).
     pub is_future: bool,
-}
-
-/// What a NodeName line says of GPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GpuCount {
-    /// This many.
-    Known(u32),
-    /// There are GPUs, but their number is not given.
-    Some,
-    /// Nothing.
-    Unsaid,
 }
 
 /// The nodes of a configuration, in the order of the file. What is not used is added to `ignored`.
@@ -75,11 +63,11 @@ pub(super) fn node_lines(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Resu
         }
         let names = HostList::parse(&line.value)
             .ok_or_else(|| wrong(format!("'{}' is no list such as n[1-9]", shortened(&line.value))))?;
-        let (mut node, gpus) = node_of(&pairs).map_err(wrong)?;
+        let (mut node, gres) = node_of(&pairs).map_err(wrong)?;
         let state = last_value(&pairs, "State").unwrap_or_default();
         node.is_down = is_down(state);
         let is_future = state.eq_ignore_ascii_case("FUTURE");
-        nodes.push(NodeLine { place: line.place.clone(), names, node, gpus, is_future });
+        nodes.push(NodeLine { place: line.place.clone(), names, node, gres, is_future });
     }
     Ok(nodes)
 }
@@ -91,7 +79,7 @@ pub(super) fn node_lines(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Resu
 pub fn processors(lines: &[ConfLine]) -> Result<Option<u32>, ConfError> {
     let mut all = None;
     for line in node_lines(lines, &mut Vec::new())?.iter().filter(|line| !line.is_future) {
-        let of_line = u64::from(line.node.cpus).saturating_mul(line.names.count());
+        let of_line = u64::from(line.node.has.cpus()).saturating_mul(line.names.count());
         let sum = of_line.saturating_add(all.unwrap_or(0).into());
         let most = u32::MAX;
         let sum = u32::try_from(sum).map_err(|_| line.place.wrong(format!("NodeName: more processors than {most}")))?;
@@ -113,23 +101,10 @@ fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
     {
         ignored.push(Ignored::of_machine(&line.place, format!("NodeName State={}", shortened(state))));
     }
-    for item in line.pair("Gres").into_iter().flat_map(gres_items) {
-        let (name, rest) = item.split_once(':').unwrap_or((item, ""));
-        let has_type = rest.starts_with(|c: char| c.is_ascii_alphabetic());
-        match name.eq_ignore_ascii_case("gpu") {
-            false if !item.is_empty() => {
-                ignored.push(Ignored::of_machine(&line.place, format!("NodeName Gres={}", shortened(item))));
-            }
-            true if has_type => {
-                let kind = rest.split([':', '(']).next().unwrap_or_default();
-                ignored.push(Ignored::of_machine(&line.place, format!("NodeName Gres, the type {}", shortened(kind))));
-            }
-            _ => {}
-        }
-    }
+    note_gres(line, ignored);
 }
 
-fn node_of(pairs: &[(String, String)]) -> Result<(Node, GpuCount), String> {
+fn node_of(pairs: &[(String, String)]) -> Result<(Node, Tres<GresCount>), String> {
     let (all_cpus, threads_per_core) = processors_of_one(pairs)?;
     let kept = kept_cores(pairs, threads_per_core)?;
     let kept = kept.checked_mul(threads_per_core).filter(|kept| *kept < all_cpus);
@@ -148,8 +123,8 @@ fn node_of(pairs: &[(String, String)]) -> Result<(Node, GpuCount), String> {
     let features = pairs.iter().rfind(|(key, _)| is_features(key)).map_or("", |(_, value)| value);
     let features = features.split(',').filter(|feature| !feature.is_empty()).map(str::to_string).collect();
     let memory = if kept < all { all - kept } else { all };
-    let node = Node { cpus, memory, features, weight, threads_per_core, ..Node::default() };
-    Ok((node, gpus_of(last_value(pairs, "Gres").unwrap_or_default())?))
+    let node = Node { has: Tres::on_node(cpus, memory), features, weight, threads_per_core, ..Node::default() };
+    Ok((node, gres_of(last_value(pairs, "Gres").unwrap_or_default())?))
 }
 
 /// The cores that the system keeps for itself: CoreSpecCount, or those of the CPUs of CPUSpecList.
@@ -197,38 +172,6 @@ fn processors_of_one(pairs: &[(String, String)]) -> Result<(u32, u32), String> {
         Some(cpus) => Ok((cpus, threads as u32)),
         None => Err(format!("{cpus} CPUs of one node are above {MOST_OF_NODE}")),
     }
-}
-
-/// The items of `gpu:2(S:0-1),craynetwork:4`.
-fn gres_items(value: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0;
-    value.split(move |character: char| {
-        depth += i32::from(character == '(') - i32::from(character == ')');
-        character == ',' && depth == 0
-    })
-}
-
-/// The GPUs of a node: `gpu:2`, `gpu:tesla:2,gpu:k80:4`.
-fn gpus_of(value: &str) -> Result<GpuCount, String> {
-    let mut gpus = GpuCount::Unsaid;
-    for item in gres_items(value) {
-        let mut parts = item.split('(').next().unwrap_or_default().split(':');
-        if !parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gpu")) {
-            continue;
-        }
-        let last = parts.next_back().filter(|last| !last.starts_with(|c: char| c.is_ascii_alphabetic()));
-        gpus = match (gpus, last) {
-            (GpuCount::Unsaid, None) => GpuCount::Some,
-            (gpus, None) => gpus,
-            (gpus, Some(last)) => {
-                let before = if let GpuCount::Known(before) = gpus { before } else { 0 };
-                let sum = last.parse::<u32>().ok().and_then(|count| count.checked_add(before));
-                let wrong = || format!("Gres={}: not a number of GPUs such as gpu:2", shortened(value));
-                GpuCount::Known(sum.filter(|sum| *sum <= MOST_OF_NODE).ok_or_else(wrong)?)
-            }
-        };
-    }
-    Ok(gpus)
 }
 
 #[cfg(test)]
@@ -288,28 +231,13 @@ mod tests {
         assert!(wrong.ends_with("; did you mean 'RealMemory'?"), "{wrong}");
     }
 
-    #[test]
-    fn gpus_are_counted_over_their_types() {
-        for (gres, gpus) in [
-            ("", GpuCount::Unsaid),
-            ("craynetwork:4", GpuCount::Unsaid),
-            ("gpu", GpuCount::Some),
-            ("gpu:tesla", GpuCount::Some),
-            ("gpu:2", GpuCount::Known(2)),
-            ("gpu:0", GpuCount::Known(0)),
-            ("GPU:tesla:2(S:0,1),nic:1,gpu:k80:4", GpuCount::Known(6)),
-        ] {
-            assert_eq!(gpus_of(gres), Ok(gpus), "{gres}");
-        }
-    }
-
     /// Slurm's `tpc`: a core counts as one CPU if there are no more CPUs than cores.
     #[test]
     fn threads_count_if_they_are_cpus() {
         let threads = |text: &str| {
             let lines = lines_of(text, Path::new("")).unwrap();
             let node = node_lines(&lines, &mut Vec::new()).unwrap().remove(0).node;
-            (node.cpus, node.threads_per_core)
+            (node.has.cpus(), node.threads_per_core)
         };
         assert_eq!(threads("NodeName=a CPUs=8 Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"), (8, 2));
         assert_eq!(threads("NodeName=a CPUs=4 Sockets=1 CoresPerSocket=4 ThreadsPerCore=2"), (4, 1));

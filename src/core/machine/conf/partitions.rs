@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::super::billing::Billing;
 use super::super::build::NodeNames;
 use super::super::cluster::{Partition, PartitionState, PreemptMode};
-use super::super::file_line::ConfError;
+use super::super::file_line::{ConfError, Ignored};
 use super::super::hostlist::HostList;
-use super::super::units::{MEMORY_FORM, is_unlimited, parse_memory, slurm_time};
+use super::super::units::slurm_time;
+use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
-use super::unused::{Ignored, LineKeys};
 use crate::text::shortened;
 use crate::time::Seconds;
+use crate::tres::{MEMORY_FORM, Tres, is_unlimited, parse_memory};
 
 /// The keys of a PartitionName line, of all versions of Slurm up to 24.11.
 const KEYS: LineKeys = LineKeys {
@@ -190,7 +190,7 @@ fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefa
     // As in Slurm, Priority counts if both forms are there.
     let (priority, shared) = (values.number("Priority")?, values.last("OverSubscribe").or(values.last("Shared")));
     let exclusive = shared.is_some_and(|shared| shared.eq_ignore_ascii_case("EXCLUSIVE"));
-    Billing::parse(values.last("TRESBillingWeights").unwrap_or_default())
+    Tres::of_billing(values.last("TRESBillingWeights").unwrap_or_default())
         .map_err(|wrong| format!("TRESBillingWeights: {wrong}"))?;
     Ok(Partition {
         name: name.to_string(),

@@ -3,6 +3,7 @@
 use super::super::{PartitionState, joined_names};
 use super::*;
 use crate::time::{DAY, HOUR, MINUTE};
+use crate::tres::{Resource, Tres};
 
 fn read(text: &str) -> Result<(Cluster, Vec<Ignored>), String> {
     parse_slurm_conf(text, Path::new("/no such folder")).map_err(|error| error.to_string())
@@ -43,12 +44,13 @@ fn a_site_is_read_as_slurm_reads_it() {
     let cluster = machine(SITE);
     let all: Vec<u32> = (0..12).collect();
     assert_eq!(names(&cluster, &all), "b1,g[01-02],n[2-10]");
-    assert_eq!((cluster.cpus(), cluster.memory(), cluster.gpus()), (12 * 12 - 2, 11 * 48_000 + 510_000, 6));
+    assert_eq!(
+        (cluster.cpus(), cluster.total().memory(), cluster.total().count(Resource::Gpus)),
+        (12 * 12 - 2, 11 * 48_000 + 510_000, 6)
+    );
     let node = |name: &str, (cpus, memory, gpus), features: &[&str], weight| Node {
         name: name.to_string(),
-        cpus,
-        memory,
-        gpus,
+        has: Tres::on_node(cpus, memory).with(Resource::Gpus, gpus),
         features: features.iter().map(ToString::to_string).collect(),
         weight,
         threads_per_core: 1,
@@ -87,7 +89,7 @@ fn nodes_that_are_down_and_what_the_system_keeps() {
     let cluster = machine(text);
     let down: Vec<bool> = cluster.nodes.iter().map(|node| node.is_down).collect();
     assert_eq!(down, [true, true, true, true, false, true, false]);
-    assert_eq!(cluster.nodes.iter().map(|node| node.cpus).collect::<Vec<_>>(), [8, 8, 8, 8, 6, 4, 8]);
+    assert_eq!(cluster.nodes.iter().map(|node| node.has.cpus()).collect::<Vec<_>>(), [8, 8, 8, 8, 6, 4, 8]);
     assert_eq!(cluster.down(), (5, 36));
     let of = |at: usize| (cluster.partitions[at].memory_per_cpu, cluster.partitions[at].memory_per_node);
     assert_eq!([of(0), of(1), of(2)], [(None, Some(500)), (None, None), (None, Some(700))]);
@@ -151,7 +153,7 @@ fn the_files_beside_it_are_read() {
     let text = "TopologyPlugin=topology/tree\nNodeName=n1 Gres=gpu:7\nNodeName=n2 Gres=gpu\nNodeName=n3\nNodeName=n4 Gres=gpu\n";
     let read = || parse_slurm_conf(text, folder.path());
     let (cluster, ignored) = read().unwrap();
-    assert_eq!(cluster.nodes.iter().map(|node| node.gpus).collect::<Vec<_>>(), [7, 6, 0, 1]);
+    assert_eq!(cluster.nodes.iter().map(|node| node.has.count(Resource::Gpus)).collect::<Vec<_>>(), [7, 6, 0, 1]);
     let switch = |name: &str, nodes: &[u32], switches: &[u32]| super::super::Switch {
         name: name.to_string(),
         nodes: nodes.to_vec(),

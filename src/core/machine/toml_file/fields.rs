@@ -2,11 +2,11 @@
 
 use super::super::associations::factor;
 use super::super::file_line::{ConfError, FileLine};
-use super::super::units::{MEMORY_FORM, parse_memory};
 use crate::settings_file::{SettingsEntry, Value};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 use crate::time::{Seconds, parse_duration};
+use crate::tres::{MEMORY_FORM, parse_memory};
 
 /// A table.
 pub(super) struct TomlFields<'a> {

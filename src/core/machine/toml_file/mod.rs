@@ -6,8 +6,19 @@ mod write;
 
 pub use read::parse_toml;
 
+use crate::tres::Resource;
+
 /// The keys of tables, without the limits of the last three.
-const NODE_KEYS: [&str; 8] = ["name", "cpus", "memory", "gpus", "features", "weight", "threads_per_core", "down"];
+const NODE_KEYS: [&str; Resource::OF_NODES.len() + 5] = {
+    let mut keys = ["name"; Resource::OF_NODES.len() + 5];
+    let mut at = 0;
+    while at < Resource::OF_NODES.len() {
+        keys[at + 1] = Resource::OF_NODES[at].name();
+        at += 1;
+    }
+    [keys[at + 1], keys[at + 2], keys[at + 3], keys[at + 4]] = ["features", "weight", "threads_per_core", "down"];
+    keys
+};
 const PARTITION_KEYS: [&str; 18] = [
     "name",
     "nodes",

@@ -3,16 +3,16 @@
 use super::super::associations::{
     Account, Association, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
 };
-use super::super::billing::Billing;
-use super::super::build::{Builder, NodeNames, SwitchLine, switches};
+use super::super::build::{Builder, MOST_OF_NODE, NodeNames, SwitchLine, switches};
 use super::super::cluster::{Cluster, Node, Partition, PartitionState, PreemptMode};
-use super::super::conf::{ConfError, FileLine, MOST_OF_NODE};
+use super::super::file_line::{ConfError, FileLine};
 use super::super::hostlist::HostList;
 use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
 use crate::settings_file::{self, Item, SettingsEntry, Value};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
+use crate::tres::{Resource, Tres};
 
 /// The tables of a machine.
 const TABLES: [&str; 6] = ["nodes", "partitions", "switches", "qos", "accounts", "users"];
@@ -107,20 +107,25 @@ fn nodes(tables: &[TomlFields]) -> Result<(Vec<Node>, bool), ConfError> {
         let cpus = fields.number("cpus", 1, MOST_OF_NODE)?;
         let memory = fields.memory("memory")?;
         has_memory |= memory.is_some();
+        let cpus = cpus.ok_or_else(|| fields.wrong("cpus", "missing; write cpus = 12"))?;
+        let mut devices = Tres::<u32>::default();
+        for kind in Resource::DEVICES {
+            devices[kind] = fields.number(kind.name(), 0, MOST_OF_NODE)?.unwrap_or(0);
+        }
         let node = Node {
             name: String::new(),
-            cpus: cpus.ok_or_else(|| fields.wrong("cpus", "missing; write cpus = 12"))?,
-            memory: memory.unwrap_or(0),
-            gpus: fields.number("gpus", 0, MOST_OF_NODE)?.unwrap_or(0),
+            has: Tres::on_node(cpus, memory.unwrap_or(0)),
             features: fields.list("features")?.unwrap_or_default(),
             weight: fields.number("weight", 0, u32::MAX)?.unwrap_or(1),
             threads_per_core: fields.number("threads_per_core", 1, MOST_OF_NODE)?.unwrap_or(1),
             is_down: fields.switch("down")?.unwrap_or(false),
         };
-        if !node.cpus.is_multiple_of(node.threads_per_core) {
+        if !node.has.cpus().is_multiple_of(node.threads_per_core) {
             return Err(fields.wrong("threads_per_core", "does not divide cpus, the CPUs of all cores"));
         }
-        builder.add(&hosts, &node, &fields.place("name"), |_| node.gpus).map_err(|why| fields.wrong("name", why))?;
+        builder
+            .add(&hosts, &node, &fields.place("name"), |_, kind| devices[kind])
+            .map_err(|why| fields.wrong("name", why))?;
     }
     let without = tables.iter().find(|fields| has_memory && !fields.entries.iter().any(|entry| entry.key == "memory"));
     if let Some(fields) = without {
@@ -167,7 +172,7 @@ fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partit
                 fields.wrong("memory_per_node", "is given beside memory_per_cpu: a partition has one of the two")
             );
         }
-        Billing::parse(&partition.billing).map_err(|wrong| fields.wrong("billing", wrong))?;
+        Tres::of_billing(&partition.billing).map_err(|wrong| fields.wrong("billing", wrong))?;
         if partition.is_default && partitions.iter().any(|other| other.is_default) {
             return Err(fields.wrong("default", "another partition is the default"));
         }

@@ -99,7 +99,7 @@ max_jobs = 4
 fn a_machine_is_read_and_written_again() {
     let cluster = parse_toml(SITE).unwrap();
     assert_eq!(
-        (cluster.nodes.len(), cluster.cpus(), cluster.memory(), cluster.gpus()),
+        (cluster.nodes.len(), cluster.cpus(), cluster.total().memory(), cluster.total().count(Resource::Gpus)),
         (8, 36, 510_000 + 7 * 8192, 14)
     );
     assert_eq!((cluster.nodes[0].name.as_str(), cluster.nodes[7].name.as_str()), ("b1", "n8"));
@@ -121,7 +121,7 @@ fn short_files_have_defaults() {
     assert_eq!(parse_toml(&written(&cluster)).unwrap(), cluster);
     assert!(!parse_toml("[[nodes]]\nname = 'a'\ncpus = 1\nmemory = 1").unwrap().ignores_memory);
     let both = parse_toml("ignores_memory = true\n[[nodes]]\nname = 'a'\ncpus = 1\nmemory = '8G'").unwrap();
-    assert!(both.ignores_memory && both.nodes[0].memory == 8192);
+    assert!(both.ignores_memory && both.nodes[0].has.memory() == 8192);
     assert_eq!(parse_toml(&written(&both)).unwrap(), both);
 }
 

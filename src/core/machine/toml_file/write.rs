@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::super::associations::{Association, LIMITS, LimitOwner, Limits, ROOT};
 use super::super::cluster::{Cluster, Node, Partition, PartitionState};
 use super::super::hostlist::joined_names;
-use super::super::units::print_memory;
 use crate::time::print_duration;
+use crate::tres::{Resource, print_memory};
 
 impl Cluster {
     /// Writes the machine as TOML, which is read back as the same machine. Values that are the default are left out.
@@ -19,7 +19,7 @@ impl Cluster {
         top.text("cluster", &self.name);
         top.switch("shares_cores", self.shares_cores);
         // The same is meant if no node has memory.
-        let has_memory = !self.ignores_memory || self.nodes.iter().any(|node| node.memory > 0);
+        let has_memory = !self.ignores_memory || self.nodes.iter().any(|node| node.has.memory() > 0);
         top.switch("ignores_memory", self.ignores_memory && has_memory);
         top.write(out, "")?;
         for kind in self.kinds() {
@@ -45,14 +45,14 @@ impl Cluster {
     }
 
     fn node_table(&self, kind: &[usize], has_memory: bool) -> TomlTable {
-        let Node { cpus, memory, gpus, features, weight, threads_per_core, is_down, .. } = &self.nodes[kind[0]];
+        let Node { has, features, weight, threads_per_core, is_down, .. } = &self.nodes[kind[0]];
         let mut table = TomlTable::default();
         table.text("name", &joined_names(kind.iter().map(|at| self.nodes[*at].name.as_str())));
-        table.number("cpus", cpus);
+        table.number("cpus", has.cpus());
         if has_memory {
-            table.text("memory", &print_memory(*memory));
+            table.text("memory", &print_memory(has.memory()));
         }
-        table.unless("gpus", *gpus, 0);
+        Resource::DEVICES.iter().for_each(|kind| table.unless(kind.name(), has[*kind], 0));
         table.list("features", &features.iter().map(String::as_str).collect::<Vec<_>>());
         table.unless("weight", *weight, 1);
         table.unless("threads_per_core", *threads_per_core, 1);

@@ -3,9 +3,10 @@
 use litemap::LiteMap;
 
 use super::group_by::{GroupBy, width_class, width_class_name};
-use crate::machine::{Cluster, print_memory};
+use crate::machine::Cluster;
 use crate::request::{Request, RequestId};
 use crate::trace::{Workload, shown_texts};
+use crate::tres::print_memory;
 
 /// The largest memory of each class, in MB. More is in one more class, and jobs that do not say in another.
 const MEMORIES: [u64; 5] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18];

@@ -158,7 +158,7 @@ impl Gantt {
 /// The first row of each node, and the end of the last.
 pub(super) fn first_rows(cluster: &Cluster) -> Vec<u32> {
     let ends = cluster.nodes.iter().scan(0u32, |end, node| {
-        *end = end.saturating_add(node.cpus);
+        *end = end.saturating_add(node.has.cpus());
         Some(*end)
     });
     std::iter::once(0).chain(ends).collect()
@@ -219,7 +219,7 @@ fn place(jobs: &mut [GanttJob], firsts: &[u32]) {
         let GanttJob { shares, procs, .. } = &jobs[at];
         let rows = match shares.is_empty() {
             true => pool.take(*procs),
-            false => shares.iter().flat_map(|share| nodes[share.node as usize].take(share.what.cpus)).collect(),
+            false => shares.iter().flat_map(|share| nodes[share.node as usize].take(share.what.cpus())).collect(),
         };
         jobs[at].rows = rows;
         running.push(at);

@@ -24,7 +24,7 @@ pub fn gantt_nodes(cluster: &Cluster, charts: &[&Gantt], window: &Range<Time>) -
     let mut used = vec![0i128; cluster.nodes.len()];
     for job in charts.iter().flat_map(|chart| &chart.jobs) {
         let ran = i128::from(job.end.min(window.end) - job.start.max(window.start));
-        job.shares.iter().for_each(|share| used[share.node as usize] += ran * i128::from(share.what.cpus));
+        job.shares.iter().for_each(|share| used[share.node as usize] += ran * i128::from(share.what.cpus()));
     }
     let mut places: Vec<usize> = (0..used.len()).collect();
     sort_by_key(&mut places, |&at| std::cmp::Reverse(used[at]));

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::protocol::Introduction;
 use crate::job::{InLog, JobId, Submission};
-use crate::machine::{Cluster, NodeShare, Resources};
+use crate::machine::{Cluster, NodeShare, Resource, Tres};
 use crate::program::json::{push_fields, push_id, push_number};
 use crate::time::{Seconds, Time};
 use crate::trace::RunFacts;
@@ -29,7 +29,7 @@ pub struct News {
     /// The jobs that have left since the last line.
     gone: Vec<JobId>,
     /// The free resources of each node as the program knows them. Empty: it knows none.
-    free: Vec<Resources>,
+    free: Vec<Tres>,
     /// When running jobs have started.
     starts: FxHashMap<JobId, Time>,
     /// By id: the numbers of all jobs in the log, for messages.
@@ -51,7 +51,7 @@ struct UntoldJob {
 /// What the program may use.
 pub enum Free<'a> {
     Processors(i64),
-    Nodes(&'a Cluster, &'a [Resources]),
+    Nodes(&'a Cluster, &'a [Tres]),
 }
 
 impl News {
@@ -175,9 +175,9 @@ impl News {
     }
 
     /// Appends the nodes whose free resources have changed.
-    fn push_free(&mut self, line: &mut Vec<u8>, cluster: &Cluster, free: &[Resources]) {
+    fn push_free(&mut self, line: &mut Vec<u8>, cluster: &Cluster, free: &[Tres]) {
         let known = &self.free;
-        let changed = |(at, free): &(usize, &Resources)| known.get(*at) != Some(*free);
+        let changed = |(at, free): &(usize, &Tres)| known.get(*at) != Some(*free);
         let mut changed = free.iter().enumerate().filter(changed).peekable();
         if changed.peek().is_some() {
             push_name(line, "nodes");
@@ -253,19 +253,20 @@ fn push_name(line: &mut Vec<u8>, name: &str) {
 }
 
 /// Appends resources by the names of nodes.
-fn push_nodes(line: &mut Vec<u8>, cluster: &Cluster, nodes: impl Iterator<Item = (usize, Resources)>) {
+fn push_nodes(line: &mut Vec<u8>, cluster: &Cluster, nodes: impl Iterator<Item = (usize, Tres)>) {
     line.push(b'{');
-    for (count, (node, Resources { cpus, memory, gpus })) in nodes.enumerate() {
+    for (count, (node, free)) in nodes.enumerate() {
         if count > 0 {
             line.push(b',');
         }
         serde_json::to_writer(&mut *line, &cluster.nodes[node].name).expect("a vector takes every line");
         line.extend_from_slice(b":[");
-        push_number(line, cpus.into());
-        line.push(b',');
-        push_number(line, i64::try_from(memory).unwrap_or(i64::MAX));
-        line.push(b',');
-        push_number(line, gpus.into());
+        for (at, kind) in Resource::OF_NODES.into_iter().enumerate() {
+            if at > 0 {
+                line.push(b',');
+            }
+            push_number(line, i64::try_from(free[kind]).unwrap_or(i64::MAX));
+        }
         line.push(b']');
     }
     line.push(b'}');

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::news::{Free, News};
 use super::protocol::AskedStart;
 use crate::job::JobId;
-use crate::machine::{Capacity, NodeGrant, Placement, Resources, take};
+use crate::machine::{Capacity, NodeGrant, Placement, Tres, take};
 use crate::program::json;
 use crate::schedule::policy::View;
 use crate::schedule::queue::Waiting;
@@ -19,7 +19,7 @@ pub struct Turn {
     pub now: Time,
     capacity: Capacity,
     /// By node. Empty on a pool of processors.
-    free: Vec<Resources>,
+    free: Vec<Tres>,
     started: FxHashSet<JobId>,
     /// Scratch: the jobs of an order.
     named: FxHashSet<JobId>,

@@ -84,7 +84,7 @@ mod tests {
     use crate::engine::{self, EngineOptions, Named, RunRecord};
     use crate::experiment::{Setting, simulate};
     use crate::job::Job;
-    use crate::machine::{Cluster, Node, NodeGrant, Partition, Placement, Shapes};
+    use crate::machine::{Cluster, Node, NodeGrant, Partition, Placement, Shapes, Tres};
     use crate::predict::RunFacts;
     use crate::request::{MemoryAsked, Request, Requests};
     use crate::rng::stream;
@@ -165,7 +165,14 @@ mod tests {
     fn on_nodes(rng: &mut impl Rng, mut jobs: Vec<Job>, empty: &Workload) -> Workload {
         let node = |at: u32| {
             let (name, features) = (format!("n{at}"), Vec::new());
-            Node { name, cpus: 2 + at % 3, memory: 8, features, weight: 1, threads_per_core: 1, ..Node::default() }
+            Node {
+                name,
+                has: Tres::on_node(2 + at % 3, 8),
+                features,
+                weight: 1,
+                threads_per_core: 1,
+                ..Node::default()
+            }
         };
         let partition =
             |name: &str, nodes: Vec<u32>| Partition { name: name.to_string(), nodes, ..Partition::default() };

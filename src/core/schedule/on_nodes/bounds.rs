@@ -1,7 +1,7 @@
 //! What jobs with reservations need at least, and what they can take from each other at most, wherever they are placed.
 
 use crate::job::JobId;
-use crate::machine::{ListRelation, NodeShape, NodeShare, Nodes, Resources, ShapePlace, cpus_of, take};
+use crate::machine::{ListRelation, NodeShape, NodeShare, Nodes, Resource, ShapePlace, Tres, cpus_of, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -40,11 +40,12 @@ impl JobAtPlace {
             return 0;
         }
         let per_cpu = place.memory_per_cpu;
-        let takes_gpus = their_shape.gpus_per_node > 0 || their_shape.gpus > 0;
+        let takes = |kind| their_shape.per_node[kind] > 0 || their_shape.parts.is_some_and(|(parts, _)| parts == kind);
+        let takes_devices = Resource::DEVICES.iter().any(|&kind| shape.per_node[kind] > 0 && takes(kind));
         let takes_memory = |place: &ShapePlace| place.memory_per_node > 0 || place.all_memory;
         let is_unbounded = place.whole
             || theirs.whole
-            || (takes_gpus && shape.gpus_per_node > 0)
+            || takes_devices
             || (takes_memory(theirs) && (per_cpu > 0 || takes_memory(place)))
             || (theirs.memory_per_cpu > 0 && per_cpu == 0 && takes_memory(place));
         if is_unbounded {
@@ -62,7 +63,7 @@ pub(super) struct PlannedStart {
     pub asked: JobAtPlace,
     pub start: Time,
     /// What is free at the start, by node, if only running jobs leave.
-    pub free: Vec<Resources>,
+    pub free: Vec<Tres>,
     /// The CPUs of these on the nodes that the job may have, less those that it needs, and those that other jobs with reservations
     /// need of these nodes.
     pub spare: i64,
@@ -103,15 +104,14 @@ impl PlannedStart {
     /// The room that a job takes that has this on the nodes at the start.
     pub fn room_of(&self, grant: &[NodeShare], nodes: &Nodes) -> i64 {
         let (shape, place, cluster) = (self.asked.shape(nodes), self.asked.place(nodes), nodes.cluster());
-        let room = |free: &Resources, allowed: u32, node: u32| {
-            i64::from(shape.cpus_of(place, cluster, (free, || allowed), node))
-        };
+        let room =
+            |free: &Tres, allowed: u32, node: u32| i64::from(shape.cpus_of(place, cluster, (free, || allowed), node));
         let on_node = |share: &NodeShare| {
             let (free, allowed) = (&self.free[share.node as usize], place.allowed(&self.free, share.node));
             let mut left = *free;
             left.take(&share.what);
             let is_mine = share.limit.is_some() && share.limit == place.limit(share.node);
-            let still_allowed = if is_mine { allowed.saturating_sub(share.what.cpus) } else { allowed };
+            let still_allowed = if is_mine { allowed.saturating_sub(share.what.cpus()) } else { allowed };
             room(free, allowed, share.node) - room(&left, still_allowed, share.node)
         };
         grant.iter().filter(|share| place.nodes.has(share.node)).map(on_node).sum()

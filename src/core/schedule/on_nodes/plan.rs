@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::bounds::{JobAtPlace, PlannedStart};
 use super::rooms::Rooms;
 use crate::job::JobId;
-use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Resources, give, take};
+use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Tres, give, take};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -132,7 +132,7 @@ impl NodePlan {
     }
 
     /// What is free now.
-    pub fn free(&self) -> &[Resources] {
+    pub fn free(&self) -> &[Tres] {
         self.rooms.free()
     }
 
@@ -171,7 +171,7 @@ impl NodePlan {
 
     fn try_twice(&mut self, job: &JobAtPlace, end: Time, nodes: &Nodes) -> Option<Granted> {
         let (shape, placement) = (job.shape(nodes), self.placement);
-        let place = |free: &[Resources]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
+        let place = |free: &[Tres]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
         let grant = place(self.rooms.free())?;
         if let Some(followed) = self.follow_with(&grant, end, nodes) {
             return Some(Granted { grant, followed });
@@ -241,7 +241,7 @@ impl NodePlan {
         let need = i64::from(shape.cpus);
         let mut free = self.rooms.free().to_vec();
         let mut room = self.rooms.cpus(shape, job.at, nodes) as i64;
-        let mut cpus: i64 = place.nodes.nodes.iter().map(|&node| i64::from(free[node as usize].cpus)).sum();
+        let mut cpus: i64 = place.nodes.nodes.iter().map(|&node| i64::from(free[node as usize].cpus())).sum();
         let (mut left, mut ended) = (0, 0);
         let mut last = self.now;
         loop {
@@ -251,12 +251,12 @@ impl NodePlan {
                 left += 1;
                 for share in self.grant_of(leaving, nodes) {
                     let is_mine = place.nodes.has(share.node);
-                    let room_of = |free: &[Resources]| i64::from(shape.cpus_on(place, cluster, free, share.node));
+                    let room_of = |free: &[Tres]| i64::from(shape.cpus_on(place, cluster, free, share.node));
                     room -= if is_mine { room_of(&free) } else { 0 };
                     give(&mut free, std::slice::from_ref(share));
                     if is_mine {
                         room += room_of(&free);
-                        cpus += i64::from(share.what.cpus);
+                        cpus += i64::from(share.what.cpus());
                     }
                 }
             }
@@ -318,13 +318,7 @@ impl NodePlan {
 
     /// What all jobs get with one reservation more, if the plan then holds. Jobs with earlier starts keep what they get. `free` is
     /// what is free at the start if only running jobs leave.
-    fn walk_with(
-        &mut self,
-        job: &JobAtPlace,
-        start: Time,
-        free: &[Resources],
-        nodes: &Nodes,
-    ) -> Option<Vec<NodeGrant>> {
+    fn walk_with(&mut self, job: &JobAtPlace, start: Time, free: &[Tres], nodes: &Nodes) -> Option<Vec<NodeGrant>> {
         self.follow(nodes);
         let mut left = free.to_vec();
         let active = self.in_time.iter().zip(&self.followed).filter(|(at, _)| self.planned[**at].is_active(start));
@@ -368,7 +362,7 @@ impl NodePlan {
         &self,
         nodes: &Nodes,
         from: usize,
-        extra: Option<(&JobAtPlace, Time, &[Resources])>,
+        extra: Option<(&JobAtPlace, Time, &[Tres])>,
         tried: Option<TriedStart<'_>>,
     ) -> Option<Vec<NodeGrant>> {
         let cluster = nodes.cluster();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::job::JobId;
-use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
+use crate::machine::{NodeGrant, Placement, Shapes, Tres, take};
 use crate::schedule::forward::forward_policy;
 use crate::schedule::policy::{Policy, View};
 
@@ -17,7 +17,7 @@ pub struct PlacedPool {
     /// What the jobs have that the last pass has started, in the order of the starts.
     grants: VecDeque<(JobId, NodeGrant)>,
     /// Scratch: what is free during a pass.
-    free: Vec<Resources>,
+    free: Vec<Tres>,
 }
 
 impl PlacedPool {

@@ -3,15 +3,15 @@
 use rustc_hash::FxHashMap;
 
 use crate::job::JobId;
-use crate::machine::{Nodes, Placement, Resources};
+use crate::machine::{Nodes, Placement, Tres};
 use crate::request::RequestId;
 use crate::schedule::policy::NeverStarts;
 use crate::text::counted;
 
-/// Requests that fit idle nodes in some way are in the workload, but [`Placement::Consolidate`] does not divide GPUs in every way.
+/// Requests that fit idle nodes in some way are in the workload, but [`Placement::Consolidate`] does not divide devices in every way.
 pub struct Reach {
     placement: Placement,
-    idle: Vec<Resources>,
+    idle: Vec<Tres>,
     known: FxHashMap<RequestId, bool>,
 }
 
@@ -31,11 +31,15 @@ impl Reach {
         }
         let fits = || (0..shape.places.len()).any(|at| shape.fits(at, self.placement, cluster, &self.idle));
         let fits = *self.known.entry(nodes.request(id)).or_insert_with(fits);
-        (!fits).then(|| NeverStarts {
-            cause: "placement=consolidate does not divide its GPUs over the idle nodes of its partition".to_string(),
+        let (kind, count) = shape.parts.filter(|_| !fits)?;
+        Some(NeverStarts {
+            cause: format!(
+                "placement=consolidate does not divide its {} over the idle nodes of its partition",
+                kind.many()
+            ),
             asks: format!(
                 "it asks for {} with {}",
-                counted(shape.gpus.into(), "GPU"),
+                counted(count.into(), kind.one()),
                 counted(shape.cpus.into(), "CPU")
             ),
         })

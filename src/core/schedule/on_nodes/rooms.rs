@@ -1,13 +1,13 @@
 //! For which jobs there is room on the free nodes. It is kept for each kind of job, and changes with the nodes that change.
 
-use crate::machine::{NodeShape, NodeShare, Nodes, Placement, Resources, take};
+use crate::machine::{NodeShape, NodeShare, Nodes, Placement, Tres, take};
 use crate::request::RequestId;
 
 /// What is free, and what is known of the room for jobs there.
 #[derive(Default)]
 pub(super) struct Rooms {
     placement: Placement,
-    free: Vec<Resources>,
+    free: Vec<Tres>,
     by_kind: Vec<KindRoom>,
     /// The nodes on which something has changed, one after the other.
     changes: Vec<u32>,
@@ -34,7 +34,7 @@ impl Rooms {
     }
 
     /// What is free now, by node.
-    pub fn free(&self) -> &[Resources] {
+    pub fn free(&self) -> &[Tres] {
         &self.free
     }
 

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::nodes::TresWeights;
-use crate::machine::conf::{ConfError, ConfLine, FileLine, lines_of, processors};
+use super::keys::{ConfSource, NumberUnit, keys_of_conf};
+use crate::machine::conf::{ConfError, ConfLine, FileLine, lines_of, lines_of_file, processors};
 use crate::machine::{Ignored, PreemptMode, slurm_time};
-use crate::settings_file::{ReadOnce, site_text};
+use crate::settings_file::ReadOnce;
+use crate::spec::{Key, Kind};
 use crate::time::{MINUTE, Seconds, print_duration};
+use crate::tres::{Tres, TresItem, tres_items};
 
 /// What a slurm.conf says of scheduling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,57 +22,6 @@ pub struct SlurmConf {
     /// scheduling, priorities, nodes and partitions matter.
     pub unused: Vec<Ignored>,
 }
-
-/// The unit of a number.
-#[derive(Clone, Copy)]
-enum ParameterUnit {
-    Count,
-    Seconds,
-    Minutes,
-    /// Minutes, or Slurm's longer forms such as 7-0 for seven days.
-    Time,
-    /// No number: it is there or not.
-    Flag,
-}
-
-/// A parameter that sets a key of the scheduler.
-struct Parameter {
-    name: &'static str,
-    key: &'static str,
-    unit: ParameterUnit,
-    /// The smallest number that can be simulated.
-    least: u32,
-}
-
-const fn parameter(name: &'static str, key: &'static str, unit: ParameterUnit, least: u32) -> Parameter {
-    Parameter { name, key, unit, least }
-}
-
-/// An item of SchedulerParameters, which is a key of the scheduler under the same name.
-const fn item(name: &'static str, unit: ParameterUnit, least: u32) -> Parameter {
-    parameter(name, name, unit, least)
-}
-
-const ITEMS: [Parameter; 18] = [
-    item("bf_interval", ParameterUnit::Seconds, 1),
-    item("bf_resolution", ParameterUnit::Seconds, 1),
-    item("bf_window", ParameterUnit::Minutes, 1),
-    item("bf_window_linear", ParameterUnit::Seconds, 0),
-    item("bf_max_job_test", ParameterUnit::Count, 1),
-    item("bf_max_job_user", ParameterUnit::Count, 0),
-    item("default_queue_depth", ParameterUnit::Count, 1),
-    item("batch_sched_delay", ParameterUnit::Seconds, 0),
-    item("sched_interval", ParameterUnit::Seconds, 1),
-    item("bf_max_job_part", ParameterUnit::Count, 0),
-    item("bf_max_job_start", ParameterUnit::Count, 0),
-    item("bf_job_part_count_reserve", ParameterUnit::Count, 0),
-    item("bf_min_age_reserve", ParameterUnit::Seconds, 0),
-    item("bf_one_resv_per_job", ParameterUnit::Flag, 0),
-    item("bf_busy_nodes", ParameterUnit::Flag, 0),
-    item("pack_serial_at_end", ParameterUnit::Flag, 0),
-    item("partition_job_depth", ParameterUnit::Count, 0),
-    item("assoc_limit_stop", ParameterUnit::Flag, 0),
-];
 
 /// Items of SchedulerParameters that mean nothing where a pass takes no time.
 const WITHOUT_MEANING: [&str; 9] = [
@@ -85,42 +36,23 @@ const WITHOUT_MEANING: [&str; 9] = [
     "sched_min_interval",
 ];
 
-const PARAMETERS: [Parameter; 10] = [
-    parameter("KillWait", "kill_wait", ParameterUnit::Seconds, 0),
-    parameter("PriorityWeightAge", "age_weight", ParameterUnit::Count, 0),
-    parameter("PriorityMaxAge", "max_age", ParameterUnit::Time, 1),
-    parameter("PriorityWeightJobSize", "size_weight", ParameterUnit::Count, 0),
-    parameter("PriorityWeightFairshare", "fairshare_weight", ParameterUnit::Count, 0),
-    parameter("PriorityDecayHalfLife", "halflife", ParameterUnit::Time, 0),
-    parameter("PriorityWeightPartition", "partition_weight", ParameterUnit::Count, 0),
-    parameter("PriorityWeightQOS", "qos_weight", ParameterUnit::Count, 0),
-    parameter("PriorityCalcPeriod", "calc_period", ParameterUnit::Time, 1),
-    parameter("FairShareDampeningFactor", "dampening", ParameterUnit::Count, 1),
-];
+/// Parameters that are read, besides those that set a key.
+const READ: [&str; 4] = ["SchedulerParameters", "SchedulerType", "PriorityFlags", "PreemptType"];
 
-/// Flags that set a key of the scheduler: items of PriorityFlags.
-const FLAGS: [(&str, &str, &str); 3] = [
-    ("NO_FAIR_TREE", "fairshare", "classic"),
-    ("SMALL_RELATIVE_TO_TIME", "small_relative_to_time", "yes"),
-    ("NO_NORMAL_TRES", "normal_tres", "no"),
-];
+/// The key that a parameter sets with a number, with its unit.
+fn key_of_line(line: &ConfLine) -> Option<(&'static Key, NumberUnit)> {
+    keys_of_conf().find_map(|(key, source)| match source {
+        ConfSource::Line(name, unit) if line.is(name) => Some((key, unit)),
+        _ => None,
+    })
+}
 
-/// Other parameters that are read, besides [`PARAMETERS`].
-const READ: [&str; 10] = [
-    "schedulerparameters",
-    "schedulertype",
-    "prioritytype",
-    "priorityflags",
-    "priorityfavorsmall",
-    "priorityweighttres",
-    "accountingstorageenforce",
-    "preempttype",
-    "preemptmode",
-    "preemptexempttime",
-];
-
-/// What sets the time after which a job may be preempted.
-const EXEMPT: Parameter = parameter("PreemptExemptTime", "preempt_exempt", ParameterUnit::Time, 1);
+/// Whether a parameter has a rule of its own, by which only its last line counts.
+fn has_rule(line: &ConfLine) -> bool {
+    let is_own = |source| matches!(source, ConfSource::Rule(name) if line.is(name));
+    READ.iter().any(|name| line.is(name))
+        || keys_of_conf().any(|(_, source)| is_own(source)) && !line.is("SelectTypeParameters")
+}
 
 /// What parameters begin with that change which jobs start at a site.
 const MATTERING: [&str; 14] = [
@@ -165,10 +97,7 @@ impl SlurmConf {
     /// If a file cannot be read, or as [`SlurmConf::parse`]. The message names the file.
     pub fn read(file: &str) -> Result<Arc<SlurmConf>, String> {
         static READ: ReadOnce<SlurmConf> = ReadOnce::new();
-        READ.get(file, || {
-            let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-            SlurmConf::parse(&site_text(file)?, folder).map_err(|error| format!("{file}: {error}"))
-        })
+        READ.get(file, || SlurmConf::of_lines(&lines_of_file(file)?).map_err(|error| format!("{file}: {error}")))
     }
 
     /// Reads the text of a slurm.conf. Names of included files are relative to `folder`.
@@ -176,16 +105,19 @@ impl SlurmConf {
     /// # Errors
     /// If it has no parameters, a line is not one, or the value of one that is used is not valid.
     pub fn parse(text: &str, folder: &Path) -> Result<SlurmConf, ConfError> {
-        let lines = lines_of(text, folder)?;
+        SlurmConf::of_lines(&lines_of(text, folder)?)
+    }
+
+    fn of_lines(lines: &[ConfLine]) -> Result<SlurmConf, ConfError> {
         if lines.is_empty() {
             let why = "there is no parameter such as SchedulerType=sched/backfill".into();
             return Err(ConfError { place: FileLine { included: None, line: 1 }, why });
         }
-        let mut conf = SlurmConf { procs: processors(&lines)?, ..SlurmConf::default() };
+        let mut conf = SlurmConf { procs: processors(lines)?, ..SlurmConf::default() };
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
-        conf.keys.extend(preempt_of(&lines).map(|mode| ("preempt", mode.to_string())));
+        conf.keys.extend(preempt_of(lines).map(|mode| ("preempt", mode.to_string())));
         // Slurm's default, whatever the order of the queue.
         if !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
             conf.keys.push(("enforce_limits", "no".into()));
@@ -201,13 +133,12 @@ impl SlurmConf {
 
     /// Adds what a line says. As in Slurm, the last of several lines with one parameter counts.
     fn add(&mut self, line: &ConfLine, comes_again: bool) -> Result<(), ConfError> {
-        let parameter = PARAMETERS.iter().find(|parameter| line.is(parameter.name)).filter(|_| !comes_again);
-        if let Some(parameter) = parameter {
-            return self.set(parameter, &line.value, line);
+        if let Some((key, unit)) = key_of_line(line).filter(|_| !comes_again) {
+            return self.set(key, unit, (&line.name, &line.value), line);
         }
         let value = line.value.to_ascii_lowercase();
         match (line.name.to_ascii_lowercase().as_str(), value.as_str()) {
-            (name, _) if comes_again && READ.contains(&name) => self.skip(line, &line.name),
+            _ if comes_again && has_rule(line) => self.skip(line, &line.name),
             ("schedulerparameters", _) => self.add_items(line)?,
             ("schedulertype", "sched/backfill") => {}
             ("schedulertype", _) => {
@@ -221,8 +152,12 @@ impl SlurmConf {
             ("prioritytype", "priority/multifactor") => self.keys.push(("order", "multifactor".into())),
             ("priorityflags", _) => {
                 for item in items(&line.value) {
-                    match FLAGS.iter().find(|(flag, ..)| flag.eq_ignore_ascii_case(item)) {
-                        Some(&(_, key, value)) => self.keys.push((key, value.into())),
+                    let key_of_flag = keys_of_conf().find_map(|(key, source)| match source {
+                        ConfSource::Flag(flag, value) if flag.eq_ignore_ascii_case(item) => Some((key.name, value)),
+                        _ => None,
+                    });
+                    match key_of_flag {
+                        Some((key, value)) => self.keys.push((key, value.into())),
                         None => self.skip(line, item),
                     }
                 }
@@ -238,7 +173,10 @@ impl SlurmConf {
             ("preempttype", "preempt/partition_prio" | "preempt/none") => {}
             ("preemptmode", mode) if PreemptMode::of(mode).is_some() => {}
             ("preemptexempttime", "-1" | "0" | "none") => {}
-            ("preemptexempttime", _) => self.set(&EXEMPT, &line.value, line)?,
+            ("preemptexempttime", _) => {
+                let (key, _) = keys_of_conf().find(|(key, _)| key.name == "preempt_exempt").expect("the key exists");
+                self.set(key, NumberUnit::Time, (&line.name, &line.value), line)?;
+            }
             _ => self.skip(line, &line.name),
         }
         Ok(())
@@ -248,8 +186,14 @@ impl SlurmConf {
     fn add_items(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         for item in items(&line.value) {
             let (name, value) = item.split_once('=').unwrap_or((item, ""));
-            match ITEMS.iter().find(|item| item.name.eq_ignore_ascii_case(name)) {
-                Some(item) if self.keys.iter().all(|(known, _)| *known != item.key) => self.set(item, value, line)?,
+            let known = keys_of_conf().find_map(|(key, source)| match source {
+                ConfSource::Item(unit) if key.name.eq_ignore_ascii_case(name) => Some((key, unit)),
+                _ => None,
+            });
+            match known {
+                Some((key, unit)) if self.keys.iter().all(|(known, _)| *known != key.name) => {
+                    self.set(key, unit, (key.name, value), line)?;
+                }
                 _ => self.skip(line, name),
             }
         }
@@ -259,15 +203,14 @@ impl SlurmConf {
     /// Adds the items of PriorityWeightTRES that can be simulated.
     fn add_tres_weights(&mut self, line: &ConfLine) -> Result<(), ConfError> {
         let mut known = Vec::new();
-        for item in items(&line.value) {
-            let name = item.split_once('=').map_or(item, |(name, _)| name.trim());
-            match TresWeights::has(name) {
-                true => known.push(item),
-                false => self.skip(line, name),
+        for TresItem { text, name, kind, .. } in tres_items(&line.value, ',') {
+            match kind {
+                Some(_) => known.push(text),
+                None => self.skip(line, name),
             }
         }
         let wrong = |why| ConfError { place: line.place.clone(), why: format!("{}: {why}", line.name) };
-        let weights = TresWeights::canonical(&known.join(";")).map_err(wrong)?;
+        let weights = Tres::of_priority(&known.join(";")).map_err(wrong)?.priority_text();
         if !weights.is_empty() {
             self.keys.push(("tres_weights", weights));
         }
@@ -281,31 +224,44 @@ impl SlurmConf {
         let is_of_no_meaning = WITHOUT_MEANING.iter().any(|known| known.eq_ignore_ascii_case(name));
         let is_of_list =
             ["SchedulerParameters", "PriorityFlags", "PriorityWeightTRES"].iter().any(|list| line.is(list));
-        let is_read = PARAMETERS.iter().any(|parameter| line.is(parameter.name));
+        let is_read = key_of_line(line).is_some();
         let matters = !is_of_no_meaning && (is_of_list || is_read || MATTERING.iter().any(begins) && !is_off);
         self.unused.push(Ignored { place: line.place.clone(), name: name.to_string(), matters });
     }
 
-    fn set(&mut self, parameter: &Parameter, value: &str, line: &ConfLine) -> Result<(), ConfError> {
-        let Parameter { name, key, unit, least } = *parameter;
-        let wrong = |why: &str| ConfError { place: line.place.clone(), why: format!("{name}={value}: {why}") };
+    /// Sets a key to a number, which a parameter or an item of this name has.
+    fn set(
+        &mut self,
+        key: &'static Key,
+        unit: NumberUnit,
+        (name, value): (&str, &str),
+        line: &ConfLine,
+    ) -> Result<(), ConfError> {
+        let wrong = |why: &str| line.place.wrong(format!("{name}={value}: {why}"));
         let number = match unit {
-            ParameterUnit::Flag => 1,
-            ParameterUnit::Time => slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?,
+            NumberUnit::Flag => 1,
+            NumberUnit::Time | NumberUnit::TimeOrNever => {
+                slurm_time(value).ok_or_else(|| wrong("not a time such as 7-0 or 30:00"))?
+            }
             _ => value.parse::<u32>().map(Seconds::from).map_err(|_| wrong("not a whole number"))?,
         };
-        if number < least.into() {
+        let least = match key.kind {
+            _ if unit == NumberUnit::TimeOrNever => 0,
+            Kind::Whole { least } | Kind::Duration { least } => least,
+            _ => 0,
+        };
+        if number < least {
             return Err(wrong("the simulation has no such value; remove it to use the default"));
         }
         let value = match unit {
-            ParameterUnit::Count => number.to_string(),
-            ParameterUnit::Flag => "yes".to_string(),
-            ParameterUnit::Minutes => print_duration(number * MINUTE),
+            NumberUnit::Count => number.to_string(),
+            NumberUnit::Flag => "yes".to_string(),
+            NumberUnit::Minutes => print_duration(number * MINUTE),
             // Slurm: usage never decays.
-            ParameterUnit::Time if number == 0 => "36500d".to_string(),
-            ParameterUnit::Seconds | ParameterUnit::Time => print_duration(number),
+            NumberUnit::TimeOrNever if number == 0 => "36500d".to_string(),
+            NumberUnit::Seconds | NumberUnit::Time | NumberUnit::TimeOrNever => print_duration(number),
         };
-        self.keys.push((key, value));
+        self.keys.push((key.name, value));
         Ok(())
     }
 }
@@ -338,17 +294,24 @@ NodeName=n[1-9] Weight=2
 
     #[test]
     fn the_smallest_numbers_are_those_of_the_scheduler() {
-        for parameter in
-            ITEMS.iter().chain(&PARAMETERS).filter(|parameter| !matches!(parameter.unit, ParameterUnit::Flag))
-        {
-            let is_valid = |number: i64| {
-                let number =
-                    if let ParameterUnit::Count = parameter.unit { number.to_string() } else { format!("{number}s") };
-                catalog::parse(&format!("slurm:{}={number}", parameter.key)).is_ok()
+        for (key, source) in keys_of_conf() {
+            let (text, unit) = match source {
+                ConfSource::Item(unit) => (format!("SchedulerParameters={}=", key.name), unit),
+                ConfSource::Line(name, unit) => (format!("{name}="), unit),
+                _ => continue,
             };
+            let number = |number: i64| match unit {
+                NumberUnit::Time | NumberUnit::TimeOrNever => format!("{text}0:{number}"),
+                _ => format!("{text}{number}"),
+            };
+            let least = match key.kind {
+                Kind::Whole { least } | Kind::Duration { least } => least,
+                _ => continue,
+            };
+            let spec = |of: i64| parse(&number(of)).map(|conf| catalog::parse(&conf.spec()));
+            assert!(spec(least).unwrap().is_ok(), "{text}");
             // A halflife of 0 has a meaning of its own.
-            let least = i64::from(parameter.least).max(i64::from(parameter.key == "halflife"));
-            assert!(is_valid(least) && !is_valid(least - 1), "{}", parameter.name);
+            assert!(spec(least - 1).is_err() || key.name == "halflife" && spec(0).unwrap().is_ok(), "{text}");
         }
     }
 

@@ -11,6 +11,7 @@ mod backfill;
 mod bits;
 mod clock;
 pub mod conf;
+mod keys;
 mod last_passes;
 mod never;
 pub mod nodes;
@@ -41,12 +42,13 @@ use crate::time::{Seconds, Time};
 
 use backfill::{Backfill, JobPlan, PendingJob};
 use clock::{PassTimes, in_whole_minutes, rest};
+use keys::ON_NODES;
 use nodes::SlurmParameters;
 use on_nodes::SlurmOnNodes;
 use priority::Priorities;
 use ranking::PriorityRanking;
 use releases::{Release, Releases};
-use settings::{ON_NODES, Settings};
+use settings::Settings;
 use space::Space;
 
 pub(super) use settings::{FORM, idle_key};
@@ -74,7 +76,7 @@ fn is_as_a_pool(spec: &Spec, shapes: &Shapes) -> bool {
         && keys.all(|key| spec.text(key.name) == key.default)
         && shapes.is_pool()
         && associations.is_empty()
-        && nodes.iter().all(|node| node.cpus == 1)
+        && nodes.iter().all(|node| node.has.cpus() == 1)
         && partitions.iter().all(|partition| partition.max_time.is_none())
         && shapes.all_asked().iter().all(|request| request.nice == 0 && request.cpus_per_task <= 1)
 }

@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 
 use super::nodes::{InUse, Owners, RunningJob, RunningUse, SiteLimits, SitePriorities, SlurmJob, SlurmSite};
 use super::settings::Settings;
-use crate::machine::{Billing, Partition, Shapes};
+use crate::machine::{Partition, Shapes, Tres, total_of};
 use crate::request::RequestId;
 use crate::schedule::accounts::LogFacts;
 use crate::time::{MINUTE, Seconds, Time};
 
-fn billing_of(partition: &Partition) -> Billing {
-    Billing::parse(&partition.billing).expect("the weights were checked when they were read")
+fn billing_of(partition: &Partition) -> Tres<f64> {
+    Tres::of_billing(&partition.billing).expect("the weights were checked when they were read")
 }
 
 /// Of all owners.
@@ -35,7 +35,7 @@ pub struct Standings {
     /// When the last recalculation was, if the queue has not been ordered since.
     changed: Option<Time>,
     /// By partition: what use is charged for.
-    billing: Vec<Billing>,
+    billing: Vec<Tres<f64>>,
     /// By running job: what it asked for. Empty if nobody needs it.
     started_jobs: FxHashMap<u64, SlurmJob>,
 }
@@ -148,7 +148,7 @@ impl Standings {
         let factor = qos.map_or(1.0, |qos| qos.usage_factor);
         RunningUse {
             owner: job.owner,
-            cpus: self.billing[running.partition].of(&running.grant),
+            cpus: self.billing[running.partition].sum(total_of(&running.grant).map(|amount| amount as f64)),
             start: running.start,
             factor,
         }

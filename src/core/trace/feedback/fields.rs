@@ -2,13 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{FeedbackModel, LogFeedback, groups_of_pairs};
+use super::{LogFeedback, groups_of_pairs};
 use crate::job::Job;
-use crate::sort::sort_by_key;
 use crate::time::{FOREVER, Seconds};
-use crate::trace::error::TraceError;
 use crate::trace::record::Fields;
-use crate::trace::workload::Workload;
 
 /// The preceding job of a record. Few logs have any, so they are kept beside the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,34 +23,6 @@ impl Preceding {
     pub fn of_fields(record: usize, fields: &Fields) -> Option<Preceding> {
         let (number, think) = (fields[16], fields[17].min(FOREVER));
         (number >= 0).then_some(Preceding { record: record as u32, number, think })
-    }
-}
-
-impl FeedbackModel {
-    /// The links of a cleaned log as fields 17 and 18 of its records, in order of records.
-    ///
-    /// # Errors
-    /// As [`FeedbackModel::links`], or if these fields cannot say it: a job follows several others, or numbers of jobs repeat.
-    pub fn fields(&self, workload: &Workload, preceding: &[Preceding]) -> Result<Vec<Preceding>, TraceError> {
-        let feedback = self.links(workload, preceding)?;
-        let number_of: FxHashMap<u32, i64> = workload.jobs.iter().map(|job| (job.record, job.number)).collect();
-        let mut fields = Vec::new();
-        for group in &feedback.groups {
-            let number = number_of[&group.preceding[0]];
-            fields.extend(group.following.iter().map(|job| Preceding { record: job.record, number, think: job.delay }));
-        }
-        sort_by_key(&mut fields, |preceding| preceding.record);
-        match links_of_fields(&workload.jobs, &fields).groups == feedback.groups {
-            true => Ok(fields),
-            false => Err(TraceError::unusable(
-                &workload.label,
-                format!(
-                    "the links of --feedback {self} cannot be written as fields 17 and 18: a job would follow several others, or \
-                     its preceding job has a negative number or the number of another one; think can be written if numbers do \
-                     not repeat"
-                ),
-            )),
-        }
     }
 }
 

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::fields::links_of_fields;
 use super::sessions::links_of_sessions;
 use super::think::links_of_think_times;
 use super::{LogFeedback, Preceding};
+use crate::sort::sort_by_key;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 use crate::trace::error::TraceError;
 use crate::trace::workload::Workload;
@@ -94,6 +97,32 @@ impl FeedbackModel {
             _ => links_of_sessions(jobs, limit),
         };
         Ok(LogFeedback { groups, unusable: 0 })
+    }
+
+    /// The links of a cleaned log as fields 17 and 18 of its records, in order of records.
+    ///
+    /// # Errors
+    /// As [`FeedbackModel::links`], or if these fields cannot say it: a job follows several others, or numbers of jobs repeat.
+    pub fn fields(&self, workload: &Workload, preceding: &[Preceding]) -> Result<Vec<Preceding>, TraceError> {
+        let feedback = self.links(workload, preceding)?;
+        let number_of: FxHashMap<u32, i64> = workload.jobs.iter().map(|job| (job.record, job.number)).collect();
+        let mut fields = Vec::new();
+        for group in &feedback.groups {
+            let number = number_of[&group.preceding[0]];
+            fields.extend(group.following.iter().map(|job| Preceding { record: job.record, number, think: job.delay }));
+        }
+        sort_by_key(&mut fields, |preceding| preceding.record);
+        match links_of_fields(&workload.jobs, &fields).groups == feedback.groups {
+            true => Ok(fields),
+            false => Err(TraceError::unusable(
+                &workload.label,
+                format!(
+                    "the links of --feedback {self} cannot be written as fields 17 and 18: a job would follow several others, or \
+                     its preceding job has a negative number or the number of another one; think can be written if numbers do \
+                     not repeat"
+                ),
+            )),
+        }
     }
 
     /// The workload with its links.

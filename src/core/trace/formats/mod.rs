@@ -1,7 +1,7 @@
 //! The table of formats, and how a format is told by the content of a file.
 
 mod csv;
-mod csv_columns;
+pub mod csv_columns;
 mod events;
 mod lsf;
 mod pbs;
@@ -12,14 +12,15 @@ mod squeue;
 mod squeue_json;
 mod swf;
 
-use std::fmt;
-
 pub use csv_columns::CsvColumns;
 
-use super::error::TraceError;
+use super::error::{LineFault, TraceError};
 use super::lines::{RawLines, shorten};
+use super::log::ReadOptions;
+use super::log_format::LogFormat;
 use super::record::{is_blank_line, parse_fields};
-use super::rows::{Collector, Unit};
+use super::rows::{Collector, EstimateField, LogReading, Unit};
+use super::source::Source;
 use crate::spec::SpecError;
 
 /// A format of files. Each has a file in this folder.
@@ -61,12 +62,8 @@ impl FormatEntry {
     };
 
     /// A format of present queues.
-    const QUEUE: FormatEntry = FormatEntry {
-        has_past: false,
-        has_present: true,
-        units: &[Unit::Cpus, Unit::Nodes, Unit::Gpus],
-        ..FormatEntry::ACCOUNTING
-    };
+    const QUEUE: FormatEntry =
+        FormatEntry { has_past: false, has_present: true, units: &Unit::COUNTED, ..FormatEntry::ACCOUNTING };
 }
 
 /// All formats. The last one of which a line can be is the format of the line: the test of SWF is the least strict.
@@ -94,14 +91,6 @@ fn names() -> String {
     names.join(", ") + ":..."
 }
 
-/// The format of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogFormat {
-    name: &'static str,
-    /// Those of a table, which has no other names for them.
-    columns: Option<Box<CsvColumns>>,
-}
-
 impl LogFormat {
     /// Reads the name of a format, such as `sacct`, or `csv:submit=COLUMN,...`. `to_string` prints it.
     ///
@@ -122,12 +111,31 @@ impl LogFormat {
             return Err(SpecError(format!("'{text}' is not a format of logs: {}", names())));
         };
         let columns = columns.map(CsvColumns::parse).transpose().map_err(|why| SpecError(format!("{name}: {why}")))?;
-        Ok(LogFormat { name, columns: columns.map(Box::new) })
+        let format = FORMATS.iter().find(|entry| entry.name == name).map(LogFormat::from).expect("it was found");
+        Ok(LogFormat { columns: columns.map(Box::new), ..format })
     }
 
-    /// The name without columns.
-    pub fn name(&self) -> &'static str {
-        self.name
+    /// Refuses options that it cannot follow.
+    pub fn check(&self, reading: &LogReading, name: &str) -> Result<(), TraceError> {
+        let entry = self.entry();
+        let unit = reading.unit.name();
+        if !entry.units.contains(&reading.unit) {
+            let why =
+                format!("a log in the format {} does not say the {unit} of jobs: leave out --unit {unit}", entry.name);
+            return Err(TraceError::unusable(name, why));
+        }
+        for (given, option) in [
+            (reading.columns.is_some(), "--columns"),
+            (!reading.partition_limits.is_empty(), "--partition-limit"),
+            (reading.cluster.is_some(), "--cluster"),
+            (reading.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime"),
+        ] {
+            if given && !entry.options.contains(&option) {
+                let why = format!("{option} does not apply to a log in the format {}: leave it out", entry.name);
+                return Err(TraceError::unusable(name, why));
+            }
+        }
+        Ok(())
     }
 
     /// Its entry in the table.
@@ -136,16 +144,30 @@ impl LogFormat {
     }
 }
 
-impl From<&FormatEntry> for LogFormat {
-    fn from(entry: &FormatEntry) -> LogFormat {
-        LogFormat { name: entry.name, columns: None }
+impl<'a> Collector<'a> {
+    /// Of a log, or of a present queue, in a format.
+    pub fn new(
+        source: &Source,
+        format: LogFormat,
+        options: &'a ReadOptions,
+        on_fault: Option<&'a mut dyn FnMut(LineFault)>,
+        progress: &'a mut dyn FnMut(usize),
+    ) -> Self {
+        Collector::with_formats(format_of_line, source, format, options, on_fault, progress)
+    }
+
+    /// Reads a file.
+    pub fn read(&mut self, raw: &mut RawLines) -> Result<(), TraceError> {
+        self.name = raw.name().to_string();
+        (self.format.entry().read)(raw, self)?;
+        self.log.digest = raw.digest();
+        Ok(())
     }
 }
 
-impl fmt::Display for LogFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        self.columns.as_ref().map_or(Ok(()), |columns| write!(f, ":{columns}"))
+impl From<&FormatEntry> for LogFormat {
+    fn from(entry: &FormatEntry) -> LogFormat {
+        LogFormat { name: entry.name, columns: None, has_dates: entry.has_dates }
     }
 }
 

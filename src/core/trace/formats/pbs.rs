@@ -15,7 +15,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
         let reading = &collector.options.reading;
         collector.read_lines(raw, |line, collector| row(line, reading, collector))
     },
-    units: &[Unit::Cpus, Unit::Nodes, Unit::Gpus],
+    units: &Unit::COUNTED,
     options: &["--estimate-field soft_walltime"],
     ..FormatEntry::ACCOUNTING
 };
@@ -110,9 +110,9 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
             let nodect = leading_number(nodect).unwrap_or(0);
             (hosts(exec_host), if nodect > 0 { nodect } else { node_sum(nodes, |_| 1) })
         }
-        Unit::Gpus => {
+        _ => {
             if all_gpus <= 0 {
-                return collector.drop_row(|report| &mut report.without_gpus);
+                return collector.drop_row(|report| &mut report.without_device);
             }
             (all_gpus, all_gpus)
         }

@@ -1,7 +1,7 @@
 //! Slurm: what `sacct -P` or `sacct -p` prints.
 
 use super::FormatEntry;
-use super::slurm::{duration, gpus_of_gres, gpus_of_tres};
+use super::slurm::{count_in, count_in_gres, duration};
 use crate::time::{FOREVER, MINUTE, Seconds};
 use crate::trace::conditions::array_limit_in;
 use crate::trace::error::TraceError;
@@ -19,7 +19,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
     is_line: |line| header(line).is_some() || is_xdmod_row(line),
     hint,
     read,
-    units: &[Unit::Cpus, Unit::Nodes, Unit::Gpus],
+    units: &Unit::COUNTED,
     options: &["--columns", "--partition-limit", "--cluster"],
     ..FormatEntry::ACCOUNTING
 };
@@ -120,7 +120,7 @@ fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, b
     let procs: (_, &[&str]) = match reading.unit {
         Unit::Cpus => ("NCPUS (or AllocCPUS or ReqCPUS)", &["alloccpus", "ncpus", "reqcpus"]),
         Unit::Nodes => ("NNodes, for --unit nodes", &["nnodes", "allocnodes"]),
-        Unit::Gpus => ("AllocTRES (or ReqTRES or ReqGRES), for --unit gpus", &["alloctres", "reqtres", "reqgres"]),
+        _ => ("AllocTRES (or ReqTRES or ReqGRES), for --unit gpus", &["alloctres", "reqtres", "reqgres"]),
     };
     let id: (_, &[&str]) = ("JobIDRaw (or JobID)", &["jobid", "jobidraw"]);
     let needed = [id, ("Submit", &["submit"]), ("Start", &["start"]), ("End", &["end"]), procs];
@@ -195,14 +195,14 @@ fn row<'r>(
             (allocated, count(req_cpus, "ReqCPUS")?.unwrap_or(-1))
         }
         Unit::Nodes => (count(node_count, "NNodes")?.unwrap_or(-1), leading_number(req_nodes).unwrap_or(-1)),
-        Unit::Gpus => {
+        kind => {
             let nodes = leading_number(node_count).unwrap_or(1).max(1);
-            let requested = gpus_of_tres(req_tres).or_else(|| Some(gpus_of_gres(req_gres)? * nodes));
-            let gpus = (gpus_of_tres(alloc_tres).unwrap_or(-1), requested.unwrap_or(-1));
-            if gpus.0 <= 0 && gpus.1 <= 0 {
-                return collector.drop_row(|report| &mut report.without_gpus);
+            let requested = count_in(req_tres, kind).or_else(|| Some(count_in_gres(req_gres, kind)? * nodes));
+            let devices = (count_in(alloc_tres, kind).unwrap_or(-1), requested.unwrap_or(-1));
+            if devices.0 <= 0 && devices.1 <= 0 {
+                return collector.drop_row(|report| &mut report.without_device);
             }
-            gpus
+            devices
         }
     };
 

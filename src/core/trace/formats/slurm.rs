@@ -1,7 +1,8 @@
-//! Values that all outputs of Slurm have: durations and GPUs.
+//! Values that all outputs of Slurm have: durations and resources.
 
 use crate::time::Seconds;
 use crate::trace::rows::{Bad, clock, leading_number};
+use crate::tres::{Resource, TresItem, tres_items};
 
 /// Words for a duration that is not limited or not known.
 const NO_DURATION: [&[u8]; 7] = [b"UNLIMITED", b"Partition_Limit", b"NOT_SET", b"INVALID", b"N/A", b"Unknown", b"None"];
@@ -16,30 +17,31 @@ pub fn duration<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Secon
     }
 }
 
-/// The GPUs of a list such as `cpu=4,gres/gpu=2,gres/gpu:a100=2`: the total, or else the sum of the types.
-pub fn gpus_of_tres(text: &[u8]) -> Option<i64> {
-    let mut typed = None;
-    for item in text.split(|&byte| byte == b',') {
-        let Some(rest) = item.strip_prefix(b"gres/gpu") else { continue };
-        match rest {
-            [b'=', number @ ..] => return leading_number(number),
-            [b':', ..] => {
-                let number = rest.iter().position(|&byte| byte == b'=').map(|at| &rest[at + 1..]);
-                *typed.get_or_insert(0) += number.and_then(leading_number).unwrap_or(0);
-            }
-            _ => {}
-        }
-    }
-    typed
+/// The amount of something in a list such as `cpu=4,gres/gpu=2,gres/gpu:a100=2`, as written.
+pub fn value_in(list: &[u8], kind: Resource) -> Option<&[u8]> {
+    let mut items = tres_items(std::str::from_utf8(list).unwrap_or_default(), ',');
+    items.find_map(|item| item.value.filter(|_| item.kind == Some(kind))).map(str::as_bytes)
 }
 
-/// The GPUs per node of a list such as `gpu:tesla:2`.
-pub fn gpus_of_gres(text: &[u8]) -> Option<i64> {
-    let gpus = text.split(|&byte| byte == b',').filter(|item| {
+/// The number of something in such a list: the total, or else the sum of the types.
+pub fn count_in(list: &[u8], kind: Resource) -> Option<i64> {
+    if let Some(total) = value_in(list, kind) {
+        return leading_number(total);
+    }
+    let items = tres_items(std::str::from_utf8(list).unwrap_or_default(), ',');
+    let typed = items.filter(|item| item.kind_of_type == Some(kind));
+    let count = |item: TresItem<'_>| item.value.and_then(|value| leading_number(value.as_bytes())).unwrap_or(0);
+    typed.map(count).reduce(|sum, count| sum + count)
+}
+
+/// The number of a device on each node in a list such as `gpu:tesla:2`.
+pub fn count_in_gres(list: &[u8], kind: Resource) -> Option<i64> {
+    let name = kind.gres()?.as_bytes();
+    let items = list.split(|&byte| byte == b',').filter(|item| {
         let mut words = item.split(|byte| matches!(byte, b':' | b'/'));
-        words.any(|word| word == b"gpu")
+        words.any(|word| word == name)
     });
-    let counts = gpus.map(|item| item.rsplit(|&byte| byte == b':').next().and_then(leading_number).unwrap_or(1));
+    let counts = items.map(|item| item.rsplit(|&byte| byte == b':').next().and_then(leading_number).unwrap_or(1));
     Some(counts.sum()).filter(|&sum| sum > 0)
 }
 
@@ -56,7 +58,7 @@ mod tests {
             ("cpu=1,gres/gpumem=5", None),
             ("", None),
         ] {
-            assert_eq!(gpus_of_tres(text.as_bytes()), gpus, "{text}");
+            assert_eq!(count_in(text.as_bytes(), Resource::Gpus), gpus, "{text}");
         }
         for (text, gpus) in [
             ("gpu:2", Some(2)),
@@ -65,7 +67,7 @@ mod tests {
             ("gpu", Some(1)),
             ("craynetwork:1", None),
         ] {
-            assert_eq!(gpus_of_gres(text.as_bytes()), gpus, "{text}");
+            assert_eq!(count_in_gres(text.as_bytes(), Resource::Gpus), gpus, "{text}");
         }
     }
 }

@@ -70,7 +70,7 @@ fn columns(names: Vec<String>, delimiter: u8, unit: Unit) -> Result<TableColumns
     let procs: (_, &[&str]) = match unit {
         Unit::Cpus => ("CPUS (%C)", &["CPUS"]),
         Unit::Nodes => ("NODES (%D), for --unit nodes", &["NODES"]),
-        Unit::Gpus => return Err("it does not say the gpus of jobs: export it with `squeue --json`".to_string()),
+        _ => return Err(format!("it does not say the {} of jobs: export it with `squeue --json`", unit.name())),
     };
     let needed = [
         procs,

@@ -12,14 +12,14 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::Value;
 
 use super::FormatEntry;
-use super::slurm::gpus_of_tres;
+use super::slurm::count_in;
 use crate::request::Request;
 use crate::time::{FOREVER, MINUTE, Time};
 use crate::trace::error::TraceError;
 use crate::trace::lines::{RawLines, shorten};
 use crate::trace::queue::{PresentRow, SlurmId, SlurmState, SlurmTasks};
 use crate::trace::requests::{SlurmAsked, SubmitLine};
-use crate::trace::rows::{Collector, JobInRow, Unit, first_line, leading_number};
+use crate::trace::rows::{Collector, JobInRow, Unit, first_line};
 use crate::trace::source::BUFFER;
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -158,14 +158,14 @@ impl JsonJob {
             _ => SlurmId::One(number.to_string().into()),
         };
         let state_text = self.job_state.0.first().ok_or_else(|| missing("job_state"))?;
-        let tres = |list: fn(&[u8]) -> Option<i64>| {
+        let tres = |kind: Unit| {
             let lists = [&self.tres_alloc_str, &self.tres_req_str];
-            lists.into_iter().find_map(|text| list(&text.as_ref()?.0).filter(|&count| count > 0))
+            lists.into_iter().find_map(|text| count_in(&text.as_ref()?.0, kind).filter(|&count| count > 0))
         };
         let procs = match collector.options.reading.unit {
-            Unit::Cpus => self.cpus.positive().or_else(|| tres(cpus_of_tres)),
+            Unit::Cpus => self.cpus.positive().or_else(|| tres(Unit::Cpus)),
             Unit::Nodes => self.node_count.positive(),
-            Unit::Gpus => tres(gpus_of_tres),
+            kind => tres(kind),
         };
         // These lie in the past for every job.
         for time in [&self.suspend_time, &self.last_sched_evaluation].into_iter().filter_map(JsonNumber::time) {
@@ -239,11 +239,6 @@ impl JsonJob {
         };
         asked.request().ok().flatten()
     }
-}
-
-/// The cpus of a list such as `cpu=4,mem=8G,node=1`.
-fn cpus_of_tres(list: &[u8]) -> Option<i64> {
-    list.split(|&byte| byte == b',').find_map(|item| leading_number(item.strip_prefix(b"cpu=")?))
 }
 
 /// The bytes of a text; empty if there is none.

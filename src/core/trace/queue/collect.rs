@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::PresentQueue;
 use super::array::SlurmId;
+use super::job::{PresentJob, PresentStage};
+use super::present_rows::PresentRows;
 use super::stage::{SlurmState, waits_for_processors};
-use super::{PresentJob, PresentQueue, PresentStage};
 use crate::request::Request;
-use crate::time::{DAY, Seconds, Time};
+use crate::time::{DAY, Seconds};
 use crate::trace::clean::{ProcsField, procs_of};
 use crate::trace::log::Log;
 use crate::trace::record::CANCELLED;
@@ -39,41 +41,6 @@ pub struct PresentRow<'a> {
     pub job: JobInRow<'a>,
 }
 
-/// The jobs of a present queue while it is read.
-#[derive(Default)]
-pub struct PresentRows {
-    jobs: Vec<PresentJob>,
-    now: Option<Time>,
-    /// One copy of each name: thousands of jobs have the same.
-    texts: FxHashSet<Arc<str>>,
-    /// The tasks of arrays that became jobs.
-    tasks: u64,
-}
-
-impl PresentRows {
-    /// It was at least this time when the file was made.
-    pub fn saw(&mut self, time: Time) {
-        self.now = self.now.max(Some(time));
-    }
-
-    /// A name. None if there is none.
-    fn text(&mut self, bytes: &[u8]) -> Option<Arc<str>> {
-        // `(null)` is what C prints.
-        if bytes.is_empty() || bytes == b"(null)" {
-            return None;
-        }
-        let text = String::from_utf8_lossy(bytes);
-        Some(match self.texts.get(&*text) {
-            Some(known) => known.clone(),
-            None => {
-                let new: Arc<str> = text.into();
-                self.texts.insert(new.clone());
-                new
-            }
-        })
-    }
-}
-
 impl Collector<'_> {
     /// Adds a row of Slurm to a present queue.
     pub fn present_job(&mut self, row: &PresentRow<'_>) {
@@ -95,8 +62,8 @@ impl Collector<'_> {
         let procs = u32::try_from(job.requested).unwrap_or(0);
         let cause = cause.or(match self.options.reading.unit {
             _ if procs > 0 => None,
-            Unit::Gpus => Some(&mut report.without_gpus),
-            Unit::Cpus | Unit::Nodes => Some(&mut report.without_procs),
+            unit if Unit::DEVICES.contains(&unit) => Some(&mut report.without_device),
+            _ => Some(&mut report.without_procs),
         });
         if let Some(count) = cause {
             *count += 1;

@@ -1,7 +1,8 @@
 //! What jobs ask of a machine of nodes, from the rows of logs and from files of requests.
 
 mod fields;
-mod file;
+pub mod file;
+mod from_file;
 mod node_text;
 mod pbs;
 mod reading;
@@ -13,6 +14,7 @@ mod swf;
 
 pub use fields::{REQUEST_FIELDS, node_text, set_field};
 pub use file::RequestFile;
+pub use from_file::with_requests;
 pub use pbs::PbsAsked;
 pub use reading::RequestsRead;
 pub use sbatch::{SBATCH_NAMES, SbatchAsked};

@@ -3,9 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::if_more_than_cpus;
-use super::swf::{asked_by_memory, memory_key};
 use crate::request::{LogRequests, Request, RequestId, Requests};
-use crate::trace::record::{Fields, Record};
+use crate::trace::record::Record;
 use crate::trace::rows::Bad;
 
 /// The requests of the rows that were read so far. Rows that say the same are understood once.
@@ -38,12 +37,6 @@ impl RequestsRead {
         let id = make()?.map_or(RequestId::NONE, |request| self.requests.intern(request));
         self.known.insert(self.key.as_slice().into(), id);
         Ok(id)
-    }
-
-    /// The request of a record of SWF with a requested memory.
-    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
-        let request = self.of_row([&memory_key(fields)[..]].into_iter(), || Ok(Some(asked_by_memory(fields))));
-        request.expect("every number of kB can be asked for")
     }
 
     /// The number of a request, if it says more than a number of CPUs.

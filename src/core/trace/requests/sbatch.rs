@@ -2,8 +2,9 @@
 
 use super::fields::{REQUEST_FIELDS, set_field};
 use crate::request::{GpusAsked, Request};
-use crate::trace::formats::slurm::gpus_of_gres;
+use crate::trace::formats::slurm::count_in_gres;
 use crate::trace::rows::{Bad, leading_number};
+use crate::tres::Resource;
 
 /// The values of the options that a request is made from, as written. Empty: the option is not given.
 #[derive(Default)]
@@ -53,7 +54,7 @@ impl<'r> SbatchAsked<'r> {
             set_field(&mut request, field, &String::from_utf8_lossy(text))
                 .map_err(|wrong| Bad::value(value, name, wrong))?;
         }
-        if let Some(gpus) = gpus_of_gres(self.gres) {
+        if let Some(gpus) = count_in_gres(self.gres, Resource::Gpus) {
             if request.gpus != GpusAsked::None {
                 return Err(Bad::value(self.gres, "--gres", "has GPUs beside --gpus: a job has one of the two"));
             }

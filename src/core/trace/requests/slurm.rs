@@ -5,8 +5,9 @@ use super::reading::RequestsRead;
 use super::submit_line::SubmitLine;
 use super::{if_more_than_cpus, memory_of_total, names, words};
 use crate::request::{GpusAsked, MemoryAsked, Request, RequestId};
-use crate::trace::formats::slurm::{gpus_of_gres, gpus_of_tres};
+use crate::trace::formats::slurm::{count_in, count_in_gres, value_in};
 use crate::trace::rows::{Bad, leading_number};
+use crate::tres::Resource;
 
 /// The columns of sacct that a request is made from, as written.
 #[derive(Default)]
@@ -44,9 +45,9 @@ impl<'r> SlurmAsked<'r> {
     /// node if its CPUs are a multiple of its nodes.
     pub fn request(&self) -> Result<Option<Request>, Bad<'r>> {
         let count = |text: &[u8]| leading_number(text).filter(|&number| number > 0).map(|number| number as u32);
-        let cpus = tres(self.req_tres, b"cpu").and_then(count);
+        let cpus = value_in(self.req_tres, Resource::Cpus).and_then(count);
         let cpus = cpus.or_else(|| count(self.req_cpus)).or_else(|| count(self.alloc_cpus)).unwrap_or(1);
-        let nodes = tres(self.req_tres, b"node").and_then(count);
+        let nodes = value_in(self.req_tres, Resource::Nodes).and_then(count);
         let nodes = nodes.or_else(|| count(self.req_nodes)).or_else(|| count(self.nnodes)).unwrap_or(0);
         let is_even = nodes > 1 && cpus.is_multiple_of(nodes);
         let request = Request {
@@ -82,7 +83,7 @@ impl<'r> SlurmAsked<'r> {
         let text = self.req_mem.trim_ascii();
         // Words such as `Unknown` or `?` mean that there is none.
         if !text.first().is_some_and(u8::is_ascii_digit) {
-            let total = tres(self.req_tres, b"mem").and_then(memory);
+            let total = value_in(self.req_tres, Resource::Memory).and_then(memory);
             return Ok(total.map_or(MemoryAsked::Unsaid, of_total));
         }
         let size = |text: &[u8]| memory(text).ok_or(Bad::value(self.req_mem, "ReqMem", "is not a size of memory"));
@@ -104,7 +105,7 @@ impl<'r> SlurmAsked<'r> {
     /// The GPUs: those of ReqTRES are on all nodes together, and are taken as the same number on each node where that is possible.
     /// Those of ReqGRES are on each node.
     fn gpus(&self, nodes: u32) -> GpusAsked {
-        if let Some(total) = gpus_of_tres(self.req_tres) {
+        if let Some(total) = count_in(self.req_tres, Resource::Gpus) {
             let total = total.max(0) as u32;
             return match nodes {
                 _ if total == 0 => GpusAsked::None,
@@ -112,17 +113,12 @@ impl<'r> SlurmAsked<'r> {
                 _ => GpusAsked::Total(total),
             };
         }
-        gpus_of_gres(self.req_gres).map_or(GpusAsked::None, |gpus| GpusAsked::PerNode(gpus as u32))
+        count_in_gres(self.req_gres, Resource::Gpus).map_or(GpusAsked::None, |gpus| GpusAsked::PerNode(gpus as u32))
     }
 }
 
 /// Slurm's MEM_PER_CPU as a number of MB, when it was a bit of a number of 32 bits.
 const PER_CPU_BIT: u64 = 1 << 31;
-
-/// The value of an item of a list such as `cpu=4,mem=8G,node=2`.
-fn tres<'r>(list: &'r [u8], name: &[u8]) -> Option<&'r [u8]> {
-    list.split(|&byte| byte == b',').find_map(|item| item.strip_prefix(name)?.strip_prefix(b"="))
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,9 @@
 use super::MB;
 use super::node_text::NodeText;
 use super::pbs::of_node_text;
+use super::reading::RequestsRead;
 use super::words;
-use crate::request::{MemoryAsked, Request};
+use crate::request::{MemoryAsked, Request, RequestId};
 use crate::trace::record::{Fields, field_texts};
 
 /// The places of the fields, counted from 0.
@@ -20,7 +21,7 @@ fn cpus(fields: &Fields) -> u32 {
 }
 
 /// All that the request of a record with a requested memory depends on.
-pub fn memory_key(fields: &Fields) -> [u8; 40] {
+fn memory_key(fields: &Fields) -> [u8; 40] {
     let mut key = [0; 40];
     for (at, field) in [ALLOCATED, REQUESTED, MEMORY, QUEUE, PARTITION].into_iter().enumerate() {
         key[8 * at..8 * (at + 1)].copy_from_slice(&fields[field].to_le_bytes());
@@ -30,7 +31,7 @@ pub fn memory_key(fields: &Fields) -> [u8; 40] {
 
 /// The request of a record with a requested memory, which is above 0: kB for each processor. Its partition and its queue have
 /// numbers for names; a converted log of Slurm has the QOS as the queue.
-pub fn asked_by_memory(fields: &Fields) -> Request {
+fn asked_by_memory(fields: &Fields) -> Request {
     let name = |number: i64| (number >= 0).then(|| number.to_string());
     Request {
         cpus: cpus(fields),
@@ -38,6 +39,14 @@ pub fn asked_by_memory(fields: &Fields) -> Request {
         partitions: name(fields[PARTITION]).into_iter().collect(),
         qos: name(fields[QUEUE]).unwrap_or_default(),
         ..Request::default()
+    }
+}
+
+impl RequestsRead {
+    /// The request of a record of SWF with a requested memory.
+    pub fn of_memory(&mut self, fields: &Fields) -> RequestId {
+        let request = self.of_row([&memory_key(fields)[..]].into_iter(), || Ok(Some(asked_by_memory(fields))));
+        request.expect("every number of kB can be asked for")
     }
 }
 

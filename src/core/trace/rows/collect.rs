@@ -1,8 +1,5 @@
 //! Makes a log of the rows of a file, or of several, or the present queue of a site.
 
-use std::collections::BTreeSet;
-
-use litemap::LiteMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -11,17 +8,18 @@ use twox_hash::XxHash3_64;
 use super::JobInRow;
 use super::names::NamesRead;
 use super::reading::SubmitTime;
+use super::report::SourceReport;
 use super::values::Bad;
 use crate::sort::sort_by_key;
 use crate::text::shortened;
 use crate::time::{HOUR, Seconds};
 use crate::trace::conditions::ConditionsRead;
 use crate::trace::error::{FaultKind, LineFault, TraceError};
-use crate::trace::formats::{LogFormat, format_of_line};
 use crate::trace::ids::LogIds;
 use crate::trace::lines::{RawLines, after_returns, outline, shorten};
 use crate::trace::log::{Log, ReadOptions};
-use crate::trace::queue::PresentRows;
+use crate::trace::log_format::LogFormat;
+use crate::trace::queue::present_rows::PresentRows;
 use crate::trace::record::{CANCELLED, Fields, Record, is_blank_line};
 use crate::trace::requests::RequestsRead;
 use crate::trace::source::Source;
@@ -31,94 +29,6 @@ const PROGRESS_EVERY: usize = 1 << 16;
 
 /// The most different states that are counted by name.
 const MOST_STATES: usize = 100;
-
-/// What reading did to the rows of a log. The rows are the records of the log and the rows that were dropped. Of a present
-/// queue they are its jobs and the rows that are none, and a row can be a whole array.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SourceReport {
-    /// The format of the log; empty if it was made by the program.
-    pub format: &'static str,
-    /// All rows that are not faulty.
-    pub rows: u64,
-    /// Dropped: steps of jobs (`123.batch`), and tasks of SGE's parallel jobs.
-    pub steps: u64,
-    /// Dropped: ranges of job arrays (`123_[1-3]`) that stand for tasks which were never started.
-    pub array_ranges: u64,
-    /// Dropped: the parents of PBS job arrays (`123[]`), whose tasks have rows of their own.
-    pub array_parents: u64,
-    /// Dropped: rows that repeat an earlier one. In accounting files these have the same job id, submission, start, end and
-    /// processors: exports of two months share the jobs at their border. In SWF logs that are joined, all fields that a
-    /// [`Record`] has are the same and the files differ: job numbers may begin anew in each file, and one file is taken as
-    /// it is.
-    pub repeated: u64,
-    /// Dropped: jobs that had not ended.
-    pub not_ended: u64,
-    /// Dropped: rows that do not report the end of a job.
-    pub other_events: u64,
-    /// Dropped: jobs without GPUs where GPUs are the unit.
-    pub without_gpus: u64,
-    /// Dropped: jobs of other clusters.
-    pub other_clusters: u64,
-    /// Records of jobs that never started. They have no run time, so that cleaning drops them.
-    pub never_started: u64,
-    /// Jobs that were held, and count as submitted when they became eligible.
-    pub held: u64,
-    /// Jobs that started before they were submitted: their wait is 0.
-    pub waits_cut: u64,
-    /// Jobs whose run time is the format's own, because their times differ from it by an hour or more.
-    pub clock_changes: u64,
-    /// Jobs that ran in a reservation of the administrator.
-    pub reserved: u64,
-    /// Jobs with a state that is not known: their status is 0, or -1 in CSV.
-    pub unknown_states: u64,
-    /// The first of these states.
-    pub first_unknown_state: Option<String>,
-    /// Records with fields after the 18th, which are ignored. Only in SWF.
-    pub extra_fields: u64,
-    /// Of a table whose runtimes are plain numbers without a stated unit: their column, as `--log-format` names it.
-    pub run_column: Option<String>,
-    /// Rows of a file of requests (`--requests`) whose job is not in the log.
-    pub unmatched_requests: u64,
-    /// The partitions of `--partition-limit` in which no job is without a limit of its own.
-    pub unused_limits: BTreeSet<String>,
-    /// The number of jobs in each state, as the log names it. Empty for SWF.
-    pub states: LiteMap<String, u64>,
-    /// Of a present queue, as all that follows: jobs that have ended.
-    pub ended: u64,
-    /// Jobs that have just ended, while their nodes are cleaned up or files are copied (COMPLETING, STAGE_OUT).
-    pub ending: u64,
-    /// Records of SWF with a runtime of -1 that were cancelled before they started.
-    pub cancelled: u64,
-    /// Records of SWF that would still run more than a day after their estimate: their runtime is missing for another reason.
-    pub overdue: u64,
-    /// Jobs without a number of processors above 0.
-    pub without_procs: u64,
-    /// Records of SWF with a negative submit time.
-    pub without_submit: u64,
-    /// Running jobs without a start time.
-    pub without_start: u64,
-    /// Arrays whose list of tasks was shortened by Slurm, so that tasks are missing here. `squeue -r` prints all of them, and
-    /// `squeue --json` does if SLURM_BITSTR_LEN=0 is set.
-    pub cut_arrays: u64,
-    /// The id of the first of these arrays.
-    pub first_cut_array: Option<String>,
-    /// Tasks of arrays beyond the first million of the file, which are left out.
-    pub tasks_left_out: u64,
-}
-
-impl SourceReport {
-    /// All rows that did not become records.
-    pub fn dropped(&self) -> u64 {
-        let arrays = self.array_ranges + self.array_parents;
-        let others = self.other_events + self.without_gpus + self.other_clusters;
-        self.steps + arrays + self.repeated + self.not_ended + others
-    }
-
-    /// Rows that are not jobs of the queue although they may be: they ran or waited, but something needed is not known.
-    pub fn unusable(&self) -> u64 {
-        self.without_procs + self.without_submit + self.without_start + self.unknown_states
-    }
-}
 
 /// A number of processors as a record has it.
 fn small(procs: i64) -> i32 {
@@ -141,8 +51,10 @@ pub struct Collector<'a> {
     pub conditions: ConditionsRead,
     /// Whether the next job ran in a reservation.
     pub is_reserved: bool,
+    /// The name of the format of logs that a line belongs to. None if it belongs to none that can be told.
+    format_of_line: fn(&[u8]) -> Option<&'static str>,
     /// The file that is being read.
-    name: String,
+    pub name: String,
     names: NamesRead,
     ids: LogIds,
     /// The ids of a table if all are whole numbers, in the order of the rows.
@@ -160,7 +72,9 @@ pub struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    pub fn new(
+    /// `format_of_line` names the format of logs that a line belongs to.
+    pub(in crate::trace) fn with_formats(
+        format_of_line: fn(&[u8]) -> Option<&'static str>,
         source: &Source,
         format: LogFormat,
         options: &'a ReadOptions,
@@ -174,6 +88,7 @@ impl<'a> Collector<'a> {
             options,
             log,
             format,
+            format_of_line,
             lines: Vec::new(),
             present: PresentRows::default(),
             requests: RequestsRead::default(),
@@ -191,14 +106,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Reads a file.
-    pub fn read(&mut self, raw: &mut RawLines) -> Result<(), TraceError> {
-        self.name = raw.name().to_string();
-        (self.format.entry().read)(raw, self)?;
-        self.log.digest = raw.digest();
-        Ok(())
-    }
-
     /// Reads a file that has one row per line. `row` makes a job of a line; blank lines are skipped.
     pub fn read_lines(
         &mut self,
@@ -211,7 +118,8 @@ impl<'a> Collector<'a> {
             if is_blank_line(line) {
                 continue;
             }
-            if let Some(rest) = after_returns(line).find(|rest| format_of_line(rest) == Some(self.format.name())) {
+            if let Some(rest) = after_returns(line).find(|rest| (self.format_of_line)(rest) == Some(self.format.name()))
+            {
                 self.bad_row(raw.number(), line, &Bad { kind: FaultKind::MIXED_LINE_ENDS, at: rest })?;
                 continue;
             }
@@ -395,7 +303,7 @@ impl<'a> Collector<'a> {
         let line = row.split(|&byte| byte == b'\n').next().unwrap_or(row);
         let own = self.format.name();
         // Any line can be one of a table.
-        let other = format_of_line(line).filter(|&found| found != own && own != "csv");
+        let other = (self.format_of_line)(line).filter(|&found| found != own && own != "csv");
         if let Some(at) = memchr::memchr(0, row) {
             fault = LineFault { column: at + 1, kind: FaultKind::BINARY, text: outline(&row[at..]), ..fault };
         } else if let Some(found) = other {
@@ -446,7 +354,7 @@ impl<'a> Collector<'a> {
             sort_by_key(records, |record| record.submit);
         }
         header.push(b"; Version: 2.2");
-        let has_dates = self.format.entry().has_dates;
+        let has_dates = self.format.has_dates;
         let start = records.first().filter(|_| has_dates).map_or(0, |record| record.submit);
         if has_dates && !records.is_empty() {
             header.push(format!("; UnixStartTime: {start}").as_bytes());

@@ -1,21 +1,11 @@
 //! How logs that are not SWF are read.
 
 use crate::time::Seconds;
-use crate::trace::error::TraceError;
-use crate::trace::formats::LogFormat;
-use crate::trace::requests::RequestFile;
+use crate::trace::log_format::LogFormat;
+use crate::trace::requests::file::RequestFile;
 
-/// What a processor of the simulation is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// A core.
-    #[default]
-    Cpus,
-    /// A whole node.
-    Nodes,
-    /// A GPU. Jobs without any are dropped.
-    Gpus,
-}
+/// What a processor of the simulation is: one of [`Unit::COUNTED`]. Jobs without any of it are dropped.
+pub use crate::tres::Resource as Unit;
 
 /// When a job counts as submitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,33 +46,4 @@ pub struct LogReading {
     pub cluster: Option<String>,
     /// The requests of the jobs, in the place of those in the log.
     pub requests: Option<RequestFile>,
-}
-
-impl LogReading {
-    /// Refuses options that the format cannot follow.
-    pub fn check(&self, format: &LogFormat, name: &str) -> Result<(), TraceError> {
-        let entry = format.entry();
-        let unit = match self.unit {
-            Unit::Cpus => "cpus",
-            Unit::Nodes => "nodes",
-            Unit::Gpus => "gpus",
-        };
-        if !entry.units.contains(&self.unit) {
-            let why =
-                format!("a log in the format {} does not say the {unit} of jobs: leave out --unit {unit}", entry.name);
-            return Err(TraceError::unusable(name, why));
-        }
-        for (given, option) in [
-            (self.columns.is_some(), "--columns"),
-            (!self.partition_limits.is_empty(), "--partition-limit"),
-            (self.cluster.is_some(), "--cluster"),
-            (self.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime"),
-        ] {
-            if given && !entry.options.contains(&option) {
-                let why = format!("{option} does not apply to a log in the format {}: leave it out", entry.name);
-                return Err(TraceError::unusable(name, why));
-            }
-        }
-        Ok(())
-    }
 }

@@ -13,7 +13,8 @@ use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
 use crate::trace::{NameKind, ShownNames};
-use shadowtime_core::machine::{Cluster, joined_names, print_memory};
+use shadowtime_core::machine::{Cluster, joined_names, total_of};
+use shadowtime_core::tres::{Resource, Tres};
 
 /// The size of the chart of one setting, in units.
 const SIZE: (u32, u32) = (900, 330);
@@ -263,31 +264,16 @@ fn what_it_has(job: &GanttJob, cluster: Option<&Cluster>) -> String {
     let Some(cluster) = cluster.filter(|_| !job.shares.is_empty()) else {
         return counted(job.procs.into(), "processor");
     };
-    let Given { cpus, memory, gpus, nodes } = Given::of(job, cluster);
-    let memory = if memory > 0 { format!(", {} of memory", print_memory(memory)) } else { String::new() };
-    let gpus = if gpus > 0 { format!(", {}", counted(gpus, "GPU")) } else { String::new() };
-    format!("{}{memory}{gpus} on {nodes}", counted(cpus, "CPU"))
+    let (given, nodes) = given_to(job, cluster);
+    let is_said = |kind: &Resource| *kind == Resource::Cpus || given[*kind] > 0;
+    let amounts = Resource::OF_NODES.into_iter().filter(is_said).map(|kind| kind.in_words(given[kind]));
+    format!("{} on {nodes}", amounts.collect::<Vec<_>>().join(", "))
 }
 
-/// What a job was given, all together.
-struct Given {
-    cpus: u64,
-    memory: u64,
-    gpus: u64,
-    /// Their names.
-    nodes: String,
-}
-
-impl Given {
-    fn of(job: &GanttJob, cluster: &Cluster) -> Given {
-        let names = job.shares.iter().map(|share| cluster.nodes[share.node as usize].name.as_str());
-        Given {
-            cpus: job.shares.iter().map(|share| u64::from(share.what.cpus)).sum(),
-            memory: job.shares.iter().map(|share| share.what.memory).sum(),
-            gpus: job.shares.iter().map(|share| u64::from(share.what.gpus)).sum(),
-            nodes: outside(&joined_names(names)),
-        }
-    }
+/// What a job was given, all together, and the names of its nodes.
+fn given_to(job: &GanttJob, cluster: &Cluster) -> (Tres, String) {
+    let names = job.shares.iter().map(|share| cluster.nodes[share.node as usize].name.as_str());
+    (total_of(&job.shares), outside(&joined_names(names)))
 }
 
 fn draw_job(
@@ -356,7 +342,9 @@ fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> Dat
             ["start", "end", "wait", "was backfilled", "first reserved start"].map(|what| format!("{what}, {name}")),
         );
         if cluster.is_some() {
-            headings.extend(["nodes", "CPUs", "memory in MB", "GPUs"].map(|what| format!("{what}, {name}")));
+            let heading = |kind: Resource| if kind == Resource::Memory { "memory in MB" } else { kind.many() };
+            let given = Resource::OF_NODES.map(heading).into_iter();
+            headings.extend(std::iter::once("nodes").chain(given).map(|what| format!("{what}, {name}")));
         }
     }
     let mut jobs: BTreeMap<(Time, u32), Vec<Option<&GanttJob>>> = BTreeMap::new();
@@ -401,12 +389,13 @@ fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> Dat
                 ],
             });
             let Some(cluster) = cluster else { continue };
-            row.extend(match job.filter(|job| !job.shares.is_empty()).map(|job| Given::of(job, cluster)) {
-                None => [const { "-" }; 4].map(DataCell::text),
-                Some(Given { cpus, memory, gpus, nodes }) => {
-                    [DataCell::text(nodes), DataCell::count(cpus), DataCell::count(memory), DataCell::count(gpus)]
+            match job.filter(|job| !job.shares.is_empty()).map(|job| given_to(job, cluster)) {
+                None => row.extend([const { "-" }; Resource::OF_NODES.len() + 1].map(DataCell::text)),
+                Some((given, nodes)) => {
+                    row.push(DataCell::text(nodes));
+                    row.extend(Resource::OF_NODES.map(|kind| DataCell::count(given[kind])));
                 }
-            });
+            }
         }
         table.push(row);
     }

@@ -30,7 +30,7 @@ fn reasons(compared: &Compared<'_>) -> Option<ChartFigure> {
     let all = compared.settings.iter().filter_map(|(_, setting)| setting.reasons.as_ref());
     all.clone().next()?;
     let group = |reason: WaitReason| BarGroup {
-        heading: reason_in_words(reason, true).to_string(),
+        heading: reason_in_words(reason, true),
         bars: bars(compared, |setting| setting.reasons.map(|reasons| reasons.seconds(reason))),
     };
     let groups = shown_reasons(all).into_iter().map(group).collect();

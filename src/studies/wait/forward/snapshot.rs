@@ -8,7 +8,7 @@ use super::draws::{PastRatios, RatioHistory};
 use super::{ForwardPlans, ForwardSetting};
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::job::{Job, JobId, Submission};
-use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
+use crate::machine::{NodeGrant, Placement, Shapes, Tres, take};
 use crate::predict;
 use crate::request::RequestId;
 use crate::schedule::{self, Accounts, Facts, LogFacts, NeverStarts, Policy, View, Waiting, forward_policy};
@@ -201,7 +201,7 @@ impl QueueSnapshot {
                     Some(on) => {
                         let mut room = free.clone();
                         let others = (0..cluster.nodes.len()).filter(|&node| on.binary_search(&(node as u32)).is_err());
-                        others.for_each(|node| room[node] = Resources::default());
+                        others.for_each(|node| room[node] = Tres::default());
                         Cow::Owned(room)
                     }
                 };

@@ -3,7 +3,7 @@
 use super::in_use::NodesInUse;
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::site::{NodeSet, SlurmSite};
-use crate::machine::{NodeGrant, NodeShare, Resources};
+use crate::machine::{NodeGrant, NodeShare, Resource, Tres};
 
 /// A weight with a low byte that tests of jobs with GPUs change: nodes that such jobs can use come first.
 pub type NodeWeight = u32;
@@ -189,9 +189,9 @@ impl<'a> JobOnNodes<'a> {
         let memory = match self.site.cluster.ignores_memory {
             true => true,
             false if job.memory == 0 => used.memory == 0,
-            false => has.memory.saturating_sub(used.memory) >= self.least_memory,
+            false => has.has.memory().saturating_sub(used.memory) >= self.least_memory,
         };
-        let free_gpus = has.gpus.saturating_sub(used.gpus);
+        let free_gpus = has.has.count(Resource::Gpus).saturating_sub(used.gpus);
         memory
             && !(self.is_whole && used.gpus > 0)
             && (!job.has_gpus() || free_gpus >= job.gpus_per_node.max(1))
@@ -225,7 +225,7 @@ impl<'a> JobOnNodes<'a> {
         let (has, used, job) = (&self.site.cluster.nodes[node as usize], &self.in_use.nodes[node as usize], self.job);
         let mut gpus = 0;
         if job.has_gpus() {
-            gpus = has.gpus.saturating_sub(if self.as_idle { 0 } else { used.gpus });
+            gpus = has.has.count(Resource::Gpus).saturating_sub(if self.as_idle { 0 } else { used.gpus });
             if gpus < job.gpus_per_node.max(1) {
                 return None;
             }
@@ -260,7 +260,7 @@ impl<'a> JobOnNodes<'a> {
         if !self.site.cluster.ignores_memory {
             let has = &self.site.cluster.nodes[node as usize];
             let used = if self.as_idle { 0 } else { self.in_use.nodes[node as usize].memory };
-            usable.cpus = self.cpus_by_memory(usable.cpus, has.memory.saturating_sub(used), has.threads_per_core);
+            usable.cpus = self.cpus_by_memory(usable.cpus, has.has.memory().saturating_sub(used), has.threads_per_core);
         }
         usable.count = usable.cpus + usable.gpus;
         (usable.cpus > 0).then_some(usable)
@@ -339,7 +339,7 @@ impl NodeTest<'_> {
     fn run_in(&mut self, mut nodes: NodeSet, counts: &NodeCounts, usable: &mut UsableNodes) -> Option<NodeGrant> {
         let chosen = self.select(&nodes, counts, true, usable)?;
         if self.on.as_idle {
-            let share = |node| NodeShare::new(node, Resources::default());
+            let share = |node| NodeShare::new(node, Tres::default());
             return Some(chosen.iter().map(share).collect());
         }
         if self.on.is_whole {

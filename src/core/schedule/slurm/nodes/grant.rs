@@ -2,7 +2,7 @@
 
 use super::choice::{NodeTest, UsableNodes};
 use super::site::NodeSet;
-use crate::machine::{NodeGrant, NodeShare, Resources};
+use crate::machine::{NodeGrant, NodeShare, Resource, Tres};
 
 impl NodeTest<'_> {
     /// What each chosen node gives: the tasks go round, one to each node after the other.
@@ -18,7 +18,7 @@ impl NodeTest<'_> {
         }
         let available = |node: u32| usable[node as usize].map_or(0, |usable| usable.cpus);
         let cpus = match self.on.is_whole {
-            true => hosts.iter().map(|&node| site.cluster.nodes[node as usize].cpus).collect(),
+            true => hosts.iter().map(|&node| site.cluster.nodes[node as usize].has.cpus()).collect(),
             false => self.distribute(&hosts, &available),
         };
         let (mut gpus_left, mut hosts_left) = (job.gpus, hosts.len() as u32);
@@ -32,20 +32,20 @@ impl NodeTest<'_> {
                 (gpus_left, hosts_left) = (gpus_left - gpus, hosts_left - 1);
             }
             if self.on.is_whole {
-                gpus = has.gpus;
+                gpus = has.has.count(Resource::Gpus);
             }
             let mut memory = 0;
             if !site.cluster.ignores_memory {
                 memory = match (job.is_per_cpu, job.memory) {
                     (true, memory) => memory * u64::from(cpus),
-                    (false, 0) => has.memory,
+                    (false, 0) => has.has.memory(),
                     (false, memory) => memory,
                 };
-                if memory > has.memory.saturating_sub(self.on.in_use.nodes[node as usize].memory) {
+                if memory > has.has.memory().saturating_sub(self.on.in_use.nodes[node as usize].memory) {
                     return None;
                 }
             }
-            grant.push(NodeShare::new(node, Resources { cpus, memory, gpus }));
+            grant.push(NodeShare::new(node, Tres::on_node(cpus, memory).with(Resource::Gpus, gpus.into())));
         }
         Some(grant)
     }

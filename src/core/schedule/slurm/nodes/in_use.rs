@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::site::{NodeSet, SlurmSite};
-use crate::machine::{NodeGrant, NodeShare};
+use crate::machine::{NodeGrant, NodeShare, Resource};
 use crate::time::Time;
 
 /// What is used of a node.
@@ -81,10 +81,10 @@ impl NodesInUse {
     fn count(&mut self, share: &NodeShare, job: &RunningJob, site: &SlurmSite, sign: i32) {
         let node = &mut self.nodes[share.node as usize];
         let add = |value: &mut u32, what: u32| *value = value.wrapping_add_signed(sign * what as i32);
-        let cores = site.cores_of(share.node, share.what.cpus);
+        let cores = site.cores_of(share.node, share.what.cpus());
         add(&mut node.cores, cores);
-        node.memory = node.memory.wrapping_add_signed(i64::from(sign) * share.what.memory as i64);
-        add(&mut node.gpus, share.what.gpus);
+        node.memory = node.memory.wrapping_add_signed(i64::from(sign) * share.what.memory() as i64);
+        add(&mut node.gpus, share.what.count(Resource::Gpus));
         add(&mut node.jobs, 1);
         add(&mut node.whole, job.is_whole.into());
         add(&mut node.exclusive, site.cluster.partitions[job.partition].exclusive.into());

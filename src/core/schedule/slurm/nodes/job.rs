@@ -1,6 +1,6 @@
 //! A job as the daemon has it: what was asked for, completed by its rules.
 
-use crate::machine::{Cluster, Constraint};
+use crate::machine::{Cluster, Constraint, Resource, Tres};
 use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::time::{Seconds, Time};
 
@@ -129,6 +129,14 @@ impl SlurmJob {
             nice: request.nice,
             partitions,
         }
+    }
+
+    /// What it asks for if it has so many CPUs and nodes.
+    pub fn amounts(&self, cpus: u64, nodes: u64) -> Tres {
+        let gpus = if self.gpus > 0 { self.gpus.into() } else { u64::from(self.gpus_per_node) * nodes };
+        let memory = self.memory * if self.is_per_cpu { cpus } else { nodes };
+        let amounts = Tres::default().with(Resource::Cpus, cpus).with(Resource::Nodes, nodes);
+        amounts.with(Resource::Memory, memory).with(Resource::Gpus, gpus)
     }
 
     /// Whether it asks for GPUs.

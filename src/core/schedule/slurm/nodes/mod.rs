@@ -1,4 +1,4 @@
-//! Slurm on nodes: which nodes a job gets, and what the main and the backfill pass do with partitions, memory and GPUs.
+//! Slurm on nodes: which nodes a job gets, and what the main and the backfill pass do with partitions and resources.
 //!
 //! These are the rules alone, judged by records of the daemon: each recorded pass is made again.
 //!
@@ -41,4 +41,4 @@ pub use pick::{Picked, candidates};
 pub use priority::SitePriorities;
 pub use site::{NodeSet, SlurmParameters, SlurmSite};
 pub use state::{NodesState, SlurmNodes};
-pub use weights::{PriorityWeights, TresWeights};
+pub use weights::PriorityWeights;

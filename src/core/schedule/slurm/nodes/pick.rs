@@ -36,8 +36,8 @@ pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, kind: usiz
         let node = &site.cluster.nodes[node as usize];
         let per_cpu = is_backfill && job.is_per_cpu;
         let memory = job.memory.saturating_mul(if per_cpu { job.cpus_per_node.into() } else { 1 });
-        job.cpus_per_node <= node.cpus
-            && memory.max(job.memory) <= node.memory
+        job.cpus_per_node <= node.has.cpus()
+            && memory.max(job.memory) <= node.has.memory()
             && job.constraint.holds_for(kind, &node.features)
     });
     nodes

@@ -1,16 +1,12 @@
 //! The priorities of jobs on nodes: `priority/multifactor`, recalculated as the daemon does.
 
-use std::array::from_fn;
-
 use super::fair_share::{FairShare, RunningUse};
 use super::job::SlurmJob;
 use super::owners::Owners;
 use super::site::SlurmSite;
-use super::weights::{PriorityWeights, TresWeights};
+use super::weights::PriorityWeights;
+use crate::machine::{Tres, total_of_nodes};
 use crate::time::{MINUTE, Time};
-
-/// The CPUs, the memory, the nodes and the GPUs of a job or a partition, or their quotients.
-type RealAmounts = [f64; 4];
 
 /// The priorities of a site.
 ///
@@ -31,7 +27,7 @@ pub struct SitePriorities {
     nodes: f64,
     cpus: f64,
     /// By partition: its factor and what it has.
-    partitions: Vec<(f64, RealAmounts)>,
+    partitions: Vec<(f64, Tres)>,
     /// By quality of service: its factor.
     qos: Vec<f64>,
 }
@@ -42,13 +38,7 @@ impl SitePriorities {
         let cluster = &site.cluster;
         let largest = cluster.partitions.iter().map(|partition| partition.priority_job_factor).max().unwrap_or(0);
         let part = |own: u32, all: u32| if all > 0 { f64::from(own) / f64::from(all) } else { 0.0 };
-        let amounts = |nodes: &[u32]| {
-            nodes.iter().fold(RealAmounts::default(), |all, &node| {
-                let node = &cluster.nodes[node as usize];
-                let own = [f64::from(node.cpus), node.memory as f64, 1.0, f64::from(node.gpus)];
-                from_fn(|at| all[at] + own[at])
-            })
-        };
+        let amounts = |nodes: &[u32]| total_of_nodes(nodes.iter().map(|&node| &cluster.nodes[node as usize]));
         let partitions = cluster.partitions.iter();
         let qos = &cluster.associations.qos;
         let highest = qos.iter().map(|qos| qos.priority).max().unwrap_or(0);
@@ -120,13 +110,13 @@ impl SitePriorities {
             + weights.size * self.size(job, cpus)
             + weights.partition * partition
             + weights.qos * qos;
-        if weights.tres != TresWeights::default() {
-            let mut amounts = asked(job, cpus);
+        if weights.tres != Tres::default() {
+            let cpus = planned.unwrap_or(job.min_cpus).into();
+            let mut amounts = job.amounts(cpus, job.min_nodes.into()).map(|amount| amount as f64);
             if weights.normalizes_tres {
-                amounts = from_fn(|at| if has[at] > 0.0 { amounts[at] / has[at] } else { 0.0 });
+                amounts.change(has, |amount, has| *amount = if has > 0 { *amount / has as f64 } else { 0.0 });
             }
-            let TresWeights { cpus, memory, nodes, gpus } = weights.tres;
-            sum += amounts.iter().zip([cpus, memory, nodes, gpus]).map(|(amount, weight)| amount * weight).sum::<f64>();
+            sum += weights.tres.sum(amounts);
         }
         (sum.floor() as i64 - i64::from(job.nice)).max(1)
     }
@@ -144,13 +134,6 @@ impl SitePriorities {
         };
         if favors_small { 1.0 - size } else { size }.clamp(0.0, 1.0)
     }
-}
-
-fn asked(job: &SlurmJob, cpus: f64) -> RealAmounts {
-    let nodes = f64::from(job.min_nodes);
-    let times = if job.is_per_cpu { cpus } else { nodes };
-    let gpus = if job.gpus > 0 { f64::from(job.gpus) } else { f64::from(job.gpus_per_node) * nodes };
-    [cpus, job.memory as f64 * times, nodes, gpus]
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ impl SlurmSite {
     /// The cores of a node.
     pub fn cores(&self, node: u32) -> u32 {
         let node = &self.cluster.nodes[node as usize];
-        node.cpus / node.threads_per_core
+        node.has.cpus() / node.threads_per_core
     }
 
     /// The cores that some CPUs of a node take.

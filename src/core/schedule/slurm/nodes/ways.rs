@@ -79,7 +79,7 @@ impl NodeTest<'_> {
                     if cpus == 0 {
                         continue;
                     }
-                    let all = |node: u32| u64::from(self.on.site.cluster.nodes[node as usize].cpus);
+                    let all = |node: u32| -> u64 { self.on.site.cluster.nodes[node as usize].has.cpus().into() };
                     let is_better = best.is_none_or(|(best, _)| {
                         let best_most = usable[best as usize].map_or(0, |usable| u64::from(usable.most));
                         best_most * all(node) < most * all(best)

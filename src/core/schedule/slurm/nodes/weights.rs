@@ -1,6 +1,7 @@
 //! The weights of `priority/multifactor`, and what its factors depend on.
 
 use super::fair_share::FairShareRule;
+use crate::machine::Tres;
 use crate::spec::Spec;
 use crate::time::{DAY, Seconds};
 
@@ -32,7 +33,7 @@ pub struct PriorityWeights {
     /// Whether limits of accounts are enforced. Else the use of a job since the last recalculation before its end is lost.
     pub enforces_limits: bool,
     /// `PriorityWeightTRES`.
-    pub tres: TresWeights,
+    pub tres: Tres<f64>,
     /// Whether what a job asks for is divided by what its partition has. `PriorityFlags=NO_NORMAL_TRES`: it is not.
     pub normalizes_tres: bool,
 }
@@ -68,63 +69,8 @@ impl PriorityWeights {
             favors_small: is("favor_small", "yes"),
             is_size_relative: is("small_relative_to_time", "yes"),
             enforces_limits: is("enforce_limits", "yes"),
-            tres: TresWeights::parse(spec.text("tres_weights")).unwrap_or_default(),
+            tres: Tres::of_priority(spec.text("tres_weights")).unwrap_or_default(),
             normalizes_tres: is("normal_tres", "yes"),
         }
-    }
-}
-
-/// Weights of what jobs ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TresWeights {
-    /// Of CPUs.
-    pub cpus: f64,
-    /// Of memory.
-    pub memory: f64,
-    /// Of nodes.
-    pub nodes: f64,
-    /// Of GPUs.
-    pub gpus: f64,
-}
-
-impl TresWeights {
-    /// Whether something of this name, such as `cpu`, can have a weight.
-    pub(in crate::schedule::slurm) fn has(name: &str) -> bool {
-        TresWeights::default().weight(name).is_some()
-    }
-
-    fn weight(&mut self, name: &str) -> Option<&mut f64> {
-        match name.to_ascii_lowercase().as_str() {
-            "cpu" => Some(&mut self.cpus),
-            "mem" => Some(&mut self.memory),
-            "node" => Some(&mut self.nodes),
-            "gres/gpu" => Some(&mut self.gpus),
-            _ => None,
-        }
-    }
-
-    /// Reads weights such as `cpu=1000;mem=0.03;gres/gpu=30000`.
-    ///
-    /// # Errors
-    /// If an item is not a name of these and a number of at least 0.
-    pub fn parse(text: &str) -> Result<TresWeights, String> {
-        let mut weights = TresWeights::default();
-        for item in text.split(';').map(str::trim).filter(|item| !item.is_empty()) {
-            let (name, value) = item.split_once('=').unwrap_or((item, ""));
-            let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-            match (weights.weight(name.trim()), number) {
-                (Some(weight), Some(number)) => *weight = number,
-                _ => return Err(format!("'{item}' is no weight of cpu, mem, node or gres/gpu such as cpu=1000")),
-            }
-        }
-        Ok(weights)
-    }
-
-    /// The same text for equal weights.
-    pub(in crate::schedule::slurm) fn canonical(text: &str) -> Result<String, String> {
-        let TresWeights { cpus, memory, nodes, gpus } = TresWeights::parse(text)?;
-        let all = [("cpu", cpus), ("mem", memory), ("node", nodes), ("gres/gpu", gpus)];
-        let items = all.iter().filter(|(_, weight)| *weight > 0.0).map(|(name, weight)| format!("{name}={weight}"));
-        Ok(items.collect::<Vec<_>>().join(";"))
     }
 }

@@ -3,17 +3,17 @@
 use super::super::job::QueueEntry;
 use super::holders::QosLimits;
 use super::over::{LimitHolder, OverLimit};
-use super::used::{Amounts, NODES, Used, amounts_of, minutes_of};
+use super::used::{Used, minutes_of};
 use super::{Chosen, LimitTest, LimitedJob, SiteLimits};
-use crate::machine::NodeShare;
-use crate::machine::associations::{Limits, Tres};
+use crate::machine::associations::Limits;
+use crate::machine::{NodeShare, Resource, Tres, total_of};
 use crate::time::Seconds;
 
 /// What a job asks for.
 pub(super) struct AskedAmounts<'a> {
-    pub amounts: Amounts,
+    pub amounts: Tres,
     /// Times the minutes of its limit.
-    minutes: Amounts,
+    minutes: Tres,
     /// Over how many nodes it is divided, for limits of what it has on each.
     nodes: u64,
     /// What it would start with.
@@ -21,7 +21,7 @@ pub(super) struct AskedAmounts<'a> {
 }
 
 /// A limit, or what is over it: its name in Slurm, its kind of amount, the most and what is asked for.
-type Named = (&'static str, Option<usize>, u64, u64);
+type Named = (&'static str, Option<Resource>, u64, u64);
 
 impl SiteLimits {
     /// What a job asks for, as far as its nodes are known.
@@ -30,22 +30,21 @@ impl SiteLimits {
         let counts = || job.counts(&self.cluster, partition);
         let (cpus, nodes, grant) = match chosen {
             Chosen::Now(grant) => (0, 0, Some(grant)),
-            Chosen::Later(grant) => (amounts_of(grant)[0], grant.len() as u64, None),
+            Chosen::Later(grant) => (total_of(grant)[Resource::Cpus], grant.len() as u64, None),
             Chosen::Nothing => {
                 let cpus = self.last_cpus.get(&job.id).copied().unwrap_or(job.min_cpus.into());
                 (cpus, counts().map_or(job.min_nodes, |counts| counts.wanted).into(), None)
             }
             Chosen::Least => (job.min_cpus.into(), counts().map_or(job.min_nodes, |counts| counts.least).into(), None),
         };
-        let amounts = grant.map(amounts_of).unwrap_or_else(|| {
-            // Only for a job that starts the daemon has what it gets; else memory and GPUs are as asked for.
-            let gpus = if job.gpus > 0 { job.gpus.into() } else { u64::from(job.gpus_per_node) * nodes };
-            [cpus, job.memory * if job.is_per_cpu { cpus } else { nodes }, nodes, gpus]
+        let amounts = grant.map(total_of).unwrap_or_else(|| {
+            // Only for a job that starts the daemon has what it gets; else memory and devices are as asked for.
+            job.amounts(cpus, nodes)
         });
         let nodes = match chosen {
             // It may be divided over more nodes.
-            Chosen::Least => counts().map_or(amounts[NODES], |counts| counts.most.into()),
-            _ => amounts[NODES],
+            Chosen::Least => counts().map_or(amounts[Resource::Nodes], |counts| counts.most.into()),
+            _ => amounts[Resource::Nodes],
         };
         let minutes = amounts.map(|amount| amount * minutes_of(job.limit));
         AskedAmounts { amounts, minutes, nodes: nodes.max(1), grant }
@@ -169,14 +168,14 @@ impl SiteLimits {
     pub(super) fn over_amounts(&self, entry: &LimitedJob<'_>, asked: &AskedAmounts<'_>) -> Option<OverLimit> {
         // Jobs that count nothing are not held by what others have used.
         let is_free = self.usage_factor(entry.job) == 0.0;
-        (0..asked.amounts.len()).filter(|&at| asked.amounts[at] > 0).find_map(|at| {
+        Resource::ALL.into_iter().filter(|&at| asked.amounts[at] > 0).find_map(|at| {
             let (amount, minutes) = (asked.amounts[at], asked.minutes[at]);
-            let of = |tres: fn(&Limits) -> &Tres| move |limits: &Limits| tres(limits).amounts()[at];
+            let of = |tres: fn(&Limits) -> &Tres<Option<u64>>| move |limits: &Limits| tres(limits)[at];
             let more = |name, asked: u64| move |limit: u64| (asked > limit).then_some((name, Some(at), limit, asked));
             let together = |name| {
                 move |limit: u64, used: &Used| {
                     let own = match asked.grant {
-                        Some(grant) if at == NODES => used.new_nodes(grant),
+                        Some(grant) if at == Resource::Nodes => used.new_nodes(grant),
                         _ => amount,
                     };
                     (own > 0 && used.amount(at) + own > limit).then_some((name, Some(at), limit, own))

@@ -19,12 +19,12 @@ use rustc_hash::FxHashMap;
 
 use self::holders::{OwnerLimits, QosLimits};
 pub use self::over::OverLimit;
-use self::used::{Charge, Used, amounts_of};
+use self::used::{Charge, Used};
 use super::in_use::RunningJob;
 use super::job::{QueueEntry, SlurmJob};
 use super::owners::Owners;
 use crate::machine::associations::Limits;
-use crate::machine::{Cluster, NodeShare};
+use crate::machine::{Cluster, NodeShare, Resource, total_of};
 use crate::time::Time;
 
 /// The limits of a site, with what jobs use of them. By default there are none.
@@ -116,7 +116,9 @@ impl SiteLimits {
         let sets = limits.qos.iter().map(|qos| &qos.limits).chain(limits.owners.iter().map(|owner| &owner.limits));
         let sets: Vec<&Limits> = sets.filter(|set| **set != Limits::default()).collect();
         let counts_nodes = |set: &&Limits| {
-            [set.group_tres, set.max_tres_per_user, set.max_tres_per_account].iter().any(|tres| tres.nodes.is_some())
+            [set.group_tres, set.max_tres_per_user, set.max_tres_per_account]
+                .iter()
+                .any(|tres| tres[Resource::Nodes].is_some())
         };
         let counts_times = |set: &&Limits| {
             let minutes = [set.group_tres_minutes, set.group_tres_running_minutes];
@@ -242,7 +244,7 @@ impl SiteLimits {
         self.last_cpus.remove(&job.id);
         let entry = self.entry(QueueEntry { job, partition: running.partition });
         let charge = self.charge_of(job, running, now, true);
-        let (amounts, has_nodes) = (amounts_of(&running.grant), self.has_nodes);
+        let (amounts, has_nodes) = (total_of(&running.grant), self.has_nodes);
         self.count(&entry, |used| {
             used.charge(&amounts, charge);
             used.end(&running.grant, has_nodes);
@@ -261,7 +263,7 @@ impl SiteLimits {
         for (job, running) in running {
             let entry = self.entry(QueueEntry { job, partition: running.partition });
             let charge = self.charge_of(job, running, now, false);
-            let amounts = amounts_of(&running.grant);
+            let amounts = total_of(&running.grant);
             self.count(&entry, |used| used.charge(&amounts, charge));
         }
         self.counted = Some(now);
@@ -350,7 +352,7 @@ impl SiteLimits {
         }
         let asked = self.asked(queued, chosen);
         if matches!(chosen, Chosen::Now(_) | Chosen::Later(_)) {
-            self.last_cpus.insert(queued.job.id, asked.amounts[0]);
+            self.last_cpus.insert(queued.job.id, asked.amounts[Resource::Cpus]);
         }
         let entry = self.entry(queued);
         !entry.is_limited || self.over_amounts(&entry, &asked).is_none()

@@ -1,7 +1,7 @@
 //! A limit that a job is over, in words.
 
 use super::SiteLimits;
-use crate::machine::associations::Tres;
+use crate::machine::{Resource, Tres};
 use crate::schedule::policy::NeverStarts;
 use crate::text::printable;
 use crate::time::{Seconds, print_duration};
@@ -21,8 +21,8 @@ pub struct OverLimit {
     holder: LimitHolder,
     /// Its name in Slurm.
     name: &'static str,
-    /// What it is of, as a place in [`Tres::amounts`]. None: jobs or seconds.
-    tres: Option<usize>,
+    /// What it is of. None: jobs or seconds.
+    tres: Option<Resource>,
     most: u64,
     asked: u64,
 }
@@ -30,7 +30,7 @@ pub struct OverLimit {
 impl OverLimit {
     pub(super) fn new(
         holder: LimitHolder,
-        (name, tres, most, asked): (&'static str, Option<usize>, u64, u64),
+        (name, tres, most, asked): (&'static str, Option<Resource>, u64, u64),
     ) -> OverLimit {
         OverLimit { holder, name, tres, most, asked }
     }
@@ -43,10 +43,7 @@ impl OverLimit {
     /// The limit and the number that is over it.
     fn amounts(&self) -> [String; 2] {
         let written = |amount: u64| match self.tres {
-            Some(at) => {
-                let of = |kind: usize| (kind == at).then_some(amount);
-                Tres { cpus: of(0), memory: of(1), nodes: of(2), gpus: of(3) }.to_string()
-            }
+            Some(kind) => Tres::default().with(kind, Some(amount)).to_string(),
             None if self.name.ends_with("Wall") => print_duration(amount as Seconds),
             None => amount.to_string(),
         };

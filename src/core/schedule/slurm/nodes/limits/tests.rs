@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::{NodeSet, NodesState, SlurmNodes, SlurmParameters, SlurmPass, SlurmSite};
 use super::*;
 use crate::machine::associations::Associations;
-use crate::machine::{NodeGrant, Resources, parse_slurm_conf};
+use crate::machine::{NodeGrant, Tres, parse_slurm_conf};
 use crate::request::{GpusAsked, MemoryAsked, Request};
 use crate::schedule::catalog;
 use crate::time::{HOUR, MINUTE};
@@ -75,7 +75,7 @@ PartitionName=other Nodes=ALL QOS=inside
 
 /// So many CPUs on each of these nodes, each with 1000 MB.
 fn on(nodes: &[u32], cpus: u32) -> NodeGrant {
-    let what = Resources { cpus, memory: u64::from(cpus) * 1000, gpus: 0 };
+    let what = Tres::on_node(cpus, u64::from(cpus) * 1000);
     nodes.iter().map(|&node| NodeShare::new(node, what)).collect()
 }
 

@@ -2,25 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::machine::NodeShare;
+use crate::machine::{NodeShare, Resource, Tres, total_of};
 use crate::time::{MINUTE, Seconds};
-
-/// CPUs, memory in MB, nodes and GPUs.
-pub(super) type Amounts = [u64; 4];
-
-/// The place of the nodes in [`Amounts`].
-pub(super) const NODES: usize = 2;
-
-/// What a grant has in all.
-pub(super) fn amounts_of(grant: &[NodeShare]) -> Amounts {
-    let mut amounts = [0, 0, grant.len() as u64, 0];
-    for share in grant {
-        amounts[0] += u64::from(share.what.cpus);
-        amounts[1] += share.what.memory;
-        amounts[3] += u64::from(share.what.gpus);
-    }
-    amounts
-}
 
 /// What jobs use together.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +13,13 @@ pub(super) struct Used {
     /// Jobs that wait or run.
     pub submitted: u32,
     /// What running jobs have. Nodes are not counted here, since jobs may share one.
-    amounts: Amounts,
+    amounts: Tres,
     /// By node: how many of the jobs run there.
     nodes: FxHashMap<u32, u32>,
     /// Amounts times the seconds that running jobs may still need.
-    to_come: [f64; 4],
+    to_come: Tres<f64>,
     /// Amounts times the seconds of the past, less what has decayed.
-    past: [f64; 4],
+    past: Tres<f64>,
     /// The seconds of the past, less what has decayed.
     pub wall: f64,
 }
@@ -52,8 +35,8 @@ pub(super) struct Charge {
 
 impl Used {
     /// How much running jobs have of one amount.
-    pub fn amount(&self, at: usize) -> u64 {
-        if at == NODES { self.nodes.len() as u64 } else { self.amounts[at] }
+    pub fn amount(&self, of: Resource) -> u64 {
+        if of == Resource::Nodes { self.nodes.len() as u64 } else { self.amounts[of] }
     }
 
     /// How many nodes of a grant none of the jobs has.
@@ -62,22 +45,21 @@ impl Used {
     }
 
     /// The minutes that running jobs may still need, times an amount.
-    pub fn minutes_to_come(&self, at: usize) -> u64 {
-        (self.to_come[at] / MINUTE as f64) as u64
+    pub fn minutes_to_come(&self, of: Resource) -> u64 {
+        (self.to_come[of] / MINUTE as f64) as u64
     }
 
     /// The minutes of the past, times an amount.
-    pub fn minutes_past(&self, at: usize) -> u64 {
-        (self.past[at] / MINUTE as f64) as u64
+    pub fn minutes_past(&self, of: Resource) -> u64 {
+        (self.past[of] / MINUTE as f64) as u64
     }
 
     /// A job starts that may need these seconds.
     pub fn start(&mut self, grant: &[NodeShare], has_nodes: bool, seconds: f64) {
         self.jobs += 1;
-        for (at, amount) in amounts_of(grant).into_iter().enumerate() {
-            self.amounts[at] += amount;
-            self.to_come[at] += seconds * amount as f64;
-        }
+        let amounts = total_of(grant);
+        self.amounts.give(&amounts);
+        self.to_come.change(&amounts, |to_come, amount| *to_come += seconds * amount as f64);
         if has_nodes {
             grant.iter().for_each(|share| *self.nodes.entry(share.node).or_default() += 1);
         }
@@ -87,9 +69,7 @@ impl Used {
     pub fn end(&mut self, grant: &[NodeShare], has_nodes: bool) {
         self.jobs -= 1;
         self.leave();
-        for (at, amount) in amounts_of(grant).into_iter().enumerate() {
-            self.amounts[at] -= amount;
-        }
+        self.amounts.change(&total_of(grant), |own, amount| *own -= amount);
         for share in grant.iter().filter(|_| has_nodes) {
             let jobs = self.nodes.get_mut(&share.node).expect("a job that ends has started");
             *jobs -= 1;
@@ -105,18 +85,16 @@ impl Used {
     }
 
     /// A job has run on for some seconds.
-    pub fn charge(&mut self, amounts: &Amounts, charge: Charge) {
+    pub fn charge(&mut self, amounts: &Tres, charge: Charge) {
         self.wall += charge.past;
-        for (at, &amount) in amounts.iter().enumerate() {
-            self.past[at] += charge.past * amount as f64;
-            self.to_come[at] = (self.to_come[at] - charge.to_come * amount as f64).max(0.0);
-        }
+        self.past.change(amounts, |past, amount| *past += charge.past * amount as f64);
+        self.to_come.change(amounts, |to_come, amount| *to_come = (*to_come - charge.to_come * amount as f64).max(0.0));
     }
 
     /// Use of the past counts less than before.
     pub fn decay(&mut self, by: f64) {
         self.wall *= by;
-        self.past.iter_mut().for_each(|past| *past *= by);
+        self.past = self.past.map(|past| past * by);
     }
 }
 

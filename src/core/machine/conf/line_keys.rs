@@ -1,32 +1,9 @@
-//! What a configuration says without effect on the machine, and which keys its lines may have.
+//! Which keys the lines of a configuration may have.
 
-use super::super::file_line::{ConfError, FileLine};
+use super::super::file_line::{ConfError, Ignored};
 use super::lines::ConfLine;
 use crate::similar::did_you_mean;
 use crate::text::shortened;
-
-/// Something in a file that has no effect on the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
-    /// Where it is.
-    pub place: FileLine,
-    /// What it is: `AuthType`, `NodeName CoreSpecCount`.
-    pub name: String,
-    /// Whether it says something of nodes, partitions or limits that can change which jobs start at the site.
-    pub matters: bool,
-}
-
-impl Ignored {
-    /// Something that says more of the machine than is simulated.
-    pub fn of_machine(place: &FileLine, name: impl Into<String>) -> Ignored {
-        Ignored { place: place.clone(), name: name.into(), matters: true }
-    }
-
-    /// Something else.
-    pub fn other(place: &FileLine, name: impl Into<String>) -> Ignored {
-        Ignored { matters: false, ..Ignored::of_machine(place, name) }
-    }
-}
 
 /// The keys of a line with further pairs.
 pub(super) struct LineKeys {
