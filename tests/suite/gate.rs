@@ -12,7 +12,7 @@ use shadowtime::job::JobId;
 use shadowtime::machine::{Cluster, Node, Partition};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict;
-use shadowtime::schedule::{Policy, View};
+use shadowtime::schedule::{Machine, Policy};
 use shadowtime::trace::{
     Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogNames, LogReading, NeverEligible,
     PartitionMap, ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
@@ -357,10 +357,10 @@ type Seen = Arc<Mutex<Vec<(i64, usize)>>>;
 struct Watching(Seen);
 
 impl Policy for Watching {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.0.lock().unwrap().push((view.now, view.waiting.iter().count()));
-        let mut free = view.capacity.free();
-        for job in view.waiting.iter().take_while(|job| {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        self.0.lock().unwrap().push((machine.now, machine.waiting.iter().count()));
+        let mut free = machine.capacity.free();
+        for job in machine.waiting.iter().take_while(|job| {
             free -= i64::from(job.procs);
             free >= 0
         }) {

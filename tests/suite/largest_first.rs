@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::job::JobId;
-use crate::schedule::{Policy, View};
+use crate::schedule::{Machine, Policy};
 use crate::spec::Form;
 
 /// Its name on the command line, and what `sim list schedulers` says about it.
@@ -12,11 +12,11 @@ pub const FORM: Form = Form { name: "largest-first", about: "the widest job firs
 pub struct LargestFirst;
 
 impl Policy for LargestFirst {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let mut waiting: Vec<_> = view.waiting.iter().collect();
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
-        let mut capacity = *view.capacity;
+        let mut capacity = machine.capacity;
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());
@@ -25,6 +25,6 @@ impl Policy for LargestFirst {
         }
     }
 
-    // The other events keep their defaults: a pass finds all that it needs in the view. There
+    // The other events keep their defaults: a pass finds all that it needs in the machine. There
     // each waiting job also has its prediction, and each running job its predicted end.
 }

@@ -120,7 +120,7 @@ fn reports_know_nothing_of_the_engine() {
 /// other module of the folder is an implementation, a part of one, or the catalog.
 const TRAITS: [(&str, &str, &[&str]); 2] = [
     ("Predictor", "predict/predictor.rs", &["board", "deadline"]),
-    ("Policy", "schedule/policy.rs", &["queue", "running"]),
+    ("Policy", "schedule/policy.rs", &["queue", "machine"]),
 ];
 
 /// The names that a file takes from its own folder: what follows `super::` or `crate::room::`, also within braces.

@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, RunRecord};
 use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Policy, Running, View, Waiting};
+use shadowtime::schedule::{self, Machine, Policy, Running, Waiting};
 use shadowtime::time::Time;
 use shadowtime::trace::{Shaping, Workload, demo_workload, shape};
 
@@ -231,16 +231,16 @@ impl PlainFair {
         }
     }
 
-    fn real_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let now = view.now;
+    fn real_pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let now = machine.now;
         let counted = |job: &Running| {
             let plain = &self.jobs[job.id.index()];
             let end = plain.start.unwrap() + plain.submission.estimate;
             (if now < end { end } else { job.end }, i64::from(job.procs()))
         };
-        let mut ends: Vec<(Time, i64)> = view.running.iter().map(counted).collect();
-        let mut free = view.free();
-        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
+        let mut ends: Vec<(Time, i64)> = machine.running.iter().map(counted).collect();
+        let mut free = machine.free();
+        let mut queue: Vec<Waiting> = machine.waiting.iter().copied().collect();
         let Some(earliest) = queue.first() else { return };
         let estimate = |job: &Waiting| self.jobs[job.id.index()].submission.estimate;
         let mut start = |job: &Waiting, ends: &mut Vec<(Time, i64)>, free: &mut i64| {
@@ -321,12 +321,12 @@ impl Policy for PlainFair {
         self.cancelled.push(job.id);
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let now = view.now;
-        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let now = machine.now;
+        self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         let mut is_pass_due = !self.arrived.is_empty();
         for (id, submission) in std::mem::take(&mut self.arrived) {
-            let waiting = view.waiting.get(id).unwrap();
+            let waiting = machine.waiting.get(id).unwrap();
             self.jobs.push(PlainJob {
                 id,
                 submission,
@@ -350,7 +350,7 @@ impl Policy for PlainFair {
         if is_pass_due {
             self.virtual_pass(now);
         }
-        self.real_pass(view, starts);
+        self.real_pass(machine, starts);
         starts.iter().for_each(|id| self.jobs[id.index()].start = Some(now));
     }
 

@@ -9,20 +9,20 @@
 use std::cmp::Reverse;
 
 use shadowtime::job::JobId;
-use shadowtime::schedule::{Policy, View, catalog::SchedulerEntry};
+use shadowtime::schedule::{Policy, Machine, catalog::SchedulerEntry};
 use shadowtime::spec::Form;
 
 /// Without reservations, so wide jobs may wait for long.
 struct Widest;
 
-/// In the view each waiting job also has its prediction, and each running job its predicted end. The other events,
+/// In the machine each waiting job also has its prediction, and each running job its predicted end. The other events,
 /// such as `on_arrival` and `on_termination`, are for schedulers that remember something from pass to pass.
 impl Policy for Widest {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let mut waiting: Vec<_> = view.waiting.iter().collect();
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
-        let mut capacity = *view.capacity;
+        let mut capacity = machine.capacity;
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());

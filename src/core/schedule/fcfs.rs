@@ -2,8 +2,9 @@
 
 use super::backlog::Backlog;
 use super::forward::forward_policy;
+use super::machine::Machine;
 use super::order::Order;
-use super::policy::{Policy, View};
+use super::policy::Policy;
 use super::queue::Waiting;
 use super::rules::Rules;
 use crate::job::JobId;
@@ -24,10 +25,10 @@ impl Fcfs {
 impl Policy for Fcfs {
     forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(view);
-        heads_that_fit(self.backlog.jobs(view), *view.capacity, |job| starts.push(job.id));
-        self.backlog.end_pass(view, starts);
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        self.backlog.begin_pass(machine);
+        heads_that_fit(self.backlog.jobs(machine), machine.capacity, |job| starts.push(job.id));
+        self.backlog.end_pass(machine, starts);
     }
 }
 

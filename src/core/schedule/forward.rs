@@ -10,7 +10,7 @@ macro_rules! forward_policy {
     (@reservations $($part:tt)+) => {
         $crate::forward_policy!(fn reservations(
             &mut $($part)+,
-            view: &$crate::schedule::View<'_>,
+            view: &$crate::schedule::Machine,
             most: usize,
             reserved: &mut Vec<($crate::job::JobId, $crate::time::Time)>
         ));
@@ -53,7 +53,7 @@ macro_rules! forward_policy {
             &mut $($part)+,
             id: $crate::job::JobId,
             job: &$crate::job::Submission,
-            view: &$crate::schedule::View<'_>,
+            view: &$crate::schedule::Machine,
             is_end: bool
         ) -> Option<$crate::schedule::NeverStarts>);
     };

@@ -1,8 +1,9 @@
 //! What decides in a backfilling pass where its rules leave something open.
 
 use super::arrivals::Arrivals;
+use super::machine::Machine;
 use super::order::{Order, Rank};
-use super::policy::{Policy, View};
+use super::policy::Policy;
 use super::queue::Waiting;
 use super::room::Room;
 use super::rules::Rules;
@@ -30,7 +31,7 @@ pub(super) trait Guide {
     }
 
     /// Adds the waiting jobs of a class that is not the last, if there is room for them, in the order of their precedence.
-    fn list_class(&self, _class: u8, _room: &Room, _view: &View<'_>, _jobs: &mut Vec<Waiting>) {}
+    fn list_class(&self, _class: u8, _room: &Room, _view: &Machine, _jobs: &mut Vec<Waiting>) {}
 
     /// Jobs of at least this width start before all others if they can be placed; none if there is no such width. `head` is the
     /// first of the waiting jobs.
@@ -61,5 +62,5 @@ impl Guide for Rules {
 /// A backfilling policy of which a pass can have another guide than the rules.
 pub(super) trait Guided: Policy {
     /// As [`Policy::pass`].
-    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>);
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, starts: &mut Vec<JobId>);
 }

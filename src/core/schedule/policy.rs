@@ -1,11 +1,11 @@
-//! The interface of scheduling policies: from a view of the machine to the jobs that start.
+//! The interface of scheduling policies: from the state of the machine to the jobs that start.
 
 use std::sync::Arc;
 
-use super::queue::{Queue, Waiting};
-use super::running::RunningJobs;
+use super::machine::Machine;
+use super::queue::Waiting;
 use crate::job::{InLog, JobId, Submission};
-use crate::machine::{Capacity, NodeGrant, Nodes, Shapes};
+use crate::machine::{Capacity, NodeGrant, Shapes};
 use crate::time::{Seconds, Time};
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
@@ -13,17 +13,17 @@ pub trait Policy: Send {
     /// One scheduling pass: adds to `starts` the waiting jobs that start now, in the order decided.
     ///
     /// The engine checks that they wait and fit; otherwise the simulation ends with an error.
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>);
 
     /// Adds to `reserved` the waiting jobs that have a reservation after a pass, and the starts reserved for them: the first
-    /// `most` of them in the order of the queue. `view` is the machine after the pass. Called only for observers that want
+    /// `most` of them in the order of the queue. `machine` is the machine after the pass. Called only for observers that want
     /// to see reservations; it must not change later passes.
-    fn reservations(&mut self, _view: &View<'_>, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
+    fn reservations(&mut self, _machine: &Machine, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
 
     /// A simulation begins. Called once, before the first arrival.
     fn on_begin(&mut self, _facts: &Facts) {}
 
-    /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
+    /// A job arrives. Called before the pass. Most policies need only the machine and ignore this.
     fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
 
     /// How long the job that arrives next waited in the log. Called before its arrival, only if the policy replays the log
@@ -75,7 +75,7 @@ pub trait Policy: Send {
         None
     }
 
-    /// Whether the ends of running jobs in [`View::running`] are counted by the users' estimates. The answer must never
+    /// Whether the ends of running jobs in [`Machine::running`] are counted by the users' estimates. The answer must never
     /// change.
     fn counts_running_by_estimates(&self) -> bool {
         false
@@ -99,13 +99,13 @@ pub trait Policy: Send {
 
     /// Why a waiting job can never start, however long it waits and whatever else leaves. Called at its arrival, and again when
     /// no event is left that could start it (`is_end`). None: it may start.
-    fn why_never(&mut self, _id: JobId, _job: &Submission, _view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
+    fn why_never(&mut self, _id: JobId, _job: &Submission, _machine: &Machine, _is_end: bool) -> Option<NeverStarts> {
         None
     }
 
     /// Adds to `held` the waiting jobs that a limit of their owner or of their quality of service holds now. Called after a pass,
     /// only for observers that want to see them.
-    fn held_by_limits(&mut self, _view: &View<'_>, _held: &mut Vec<JobId>) {}
+    fn held_by_limits(&mut self, _machine: &Machine, _held: &mut Vec<JobId>) {}
 
     /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
     fn oversubscribes(&self) -> bool {
@@ -163,34 +163,4 @@ pub struct Facts {
     pub inflate: f64,
     /// Whether running jobs can be stopped. If not, [`Policy::preempts`] must be false.
     pub can_stop: bool,
-}
-
-/// What a policy can read.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The present instant.
-    pub now: Time,
-    /// The machine.
-    pub capacity: &'a Capacity,
-    /// The waiting jobs in order of arrival, which is also the order of their ids.
-    pub waiting: &'a Queue,
-    /// The running jobs in order of the end that the policy counts with, then of id.
-    pub running: &'a RunningJobs,
-    /// The nodes, for a policy that places jobs on them.
-    pub nodes: Option<&'a Nodes>,
-    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
-    /// earlier waiting job has changed, and no running job counts by another end.
-    pub only_arrivals: bool,
-}
-
-impl View<'_> {
-    /// The processors of the machine.
-    pub fn procs(&self) -> u32 {
-        self.capacity.procs()
-    }
-
-    /// The idle processors; negative if a replayed log uses more than the machine has.
-    pub fn free(&self) -> i64 {
-        self.capacity.free()
-    }
 }

@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::policy::{Policy, View};
+use super::machine::Machine;
+use super::policy::Policy;
 use crate::job::{JobId, Submission};
 use crate::spec::Form;
 use crate::time::{Seconds, Time};
@@ -26,13 +27,13 @@ impl Replay {
 }
 
 impl Policy for Replay {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         while let Some(&Reverse((due, id))) = self.due.peek()
-            && due <= view.now
+            && due <= machine.now
         {
             self.due.pop();
             // The job may have been cancelled.
-            if view.waiting.get(id).is_some() {
+            if machine.waiting.get(id).is_some() {
                 starts.push(id);
             }
         }

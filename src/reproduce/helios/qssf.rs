@@ -14,7 +14,7 @@ use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Shapes, take};
 use crate::predict::GivenTable;
-use crate::schedule::{Policy, View};
+use crate::schedule::{Machine, Policy};
 use crate::time::Time;
 use crate::trace::{RunFacts, Workload};
 
@@ -58,13 +58,13 @@ impl Qssf {
 }
 
 impl Policy for Qssf {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = view.nodes.expect("the engine has the nodes of this policy");
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let nodes = machine.nodes().expect("the engine has the nodes of this policy");
         let mut free = nodes.free().to_vec();
         self.wake = None;
         let first_new = self.first_new.take();
         let mut queues: Vec<Vec<InQueue>> = vec![Vec::new(); nodes.cluster().partitions.len()];
-        for job in view.waiting.iter() {
+        for job in machine.waiting.iter() {
             let [place] = &nodes.shape(job.id).places[..] else { unreachable!("a job is in one virtual cluster") };
             let is_new = first_new.is_some_and(|first| job.id >= first);
             queues[place.partition as usize].push(InQueue { id: job.id, gpus: job.procs, is_new });
@@ -79,7 +79,7 @@ impl Policy for Qssf {
                 let grant = nodes.shape(job.id).place(0, Placement::Consolidate, nodes.cluster(), &free, |_| false);
                 let Some(grant) = grant else {
                     if is_by_gpus {
-                        self.wake = Some(view.now + 1);
+                        self.wake = Some(machine.now + 1);
                     }
                     break;
                 };

@@ -6,7 +6,7 @@ use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::gate::Gate;
 use super::never::NeverStarted;
-use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Start};
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Occasion, Placed, Start, Wants};
 use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
@@ -52,7 +52,7 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// submit time becomes this instant. The jobs of one instant arrive in order of submission. A job that waited for a start arrives
 /// at the instant of that start, and a second pass follows.
 ///
-/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::view`] and
+/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::machine`] and
 /// [`Simulation::board`] by arrival, everywhere else by submission. Without a gate both numbers are the same.
 ///
 /// # Users who react
@@ -102,10 +102,9 @@ pub struct Simulation<O: Observer = ()> {
     /// [`Policy::wakes_at`], or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
+    wants: Wants,
     /// The jobs that the last pass started.
     started: Vec<JobId>,
-    /// Scratch: the reservations after the last pass.
-    reserved: Vec<(JobId, Time)>,
     /// Scratch: the jobs with a queued deadline that has come.
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
@@ -143,11 +142,14 @@ impl<O: Observer> Simulation<O> {
         mut policy: Named<dyn Policy>,
         predictor: Named<dyn Predictor>,
         options: EngineOptions,
-        observer: O,
+        mut observer: O,
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
-        let machine = Machine::new(procs, options.inflate, policy.value.as_ref());
+        let machine = {
+            let by_estimates = policy.value.counts_running_by_estimates();
+            Machine::new(procs, options.inflate, policy.value.shapes(), by_estimates)
+        };
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let (capacity, first_submission) = (machine.capacity, options.first_submission);
@@ -156,6 +158,8 @@ impl<O: Observer> Simulation<O> {
         let policy_follows_clock = policy.value.follows_clock();
         let preempts = policy.value.preempts();
         let is_outside = policy.value.as_outside().is_some();
+        let wants = Wants::default();
+        observer.on(Time::MIN, &Event::Begin(&wants), &machine);
         Simulation {
             predictor,
             policy,
@@ -176,7 +180,7 @@ impl<O: Observer> Simulation<O> {
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
             started: Vec::new(),
-            reserved: Vec::new(),
+            wants,
             late: Vec::new(),
             changed: Vec::new(),
             never: NeverStarted::default(),
@@ -249,10 +253,10 @@ impl<O: Observer> Simulation<O> {
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         let job = placed(&self.gate, id, place);
-        self.observers.on_cancellation(&Cancellation { time, job, submission });
+        self.observers.on(time, &Event::Cancellation(Cancellation { job, submission }), &self.machine);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, self.board.board_mut());
-        self.absorb(Event::Cancellation, id)?;
+        self.absorb(Occasion::Cancellation, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
             gate.on_cancellation(gate.submitted(id).0, self.board.board().now());
@@ -276,7 +280,7 @@ impl<O: Observer> Simulation<O> {
             self.pass()?;
         }
         if time > self.now() {
-            self.board.set_now(time);
+            self.set_now(time);
         }
         Ok(())
     }
@@ -344,7 +348,7 @@ impl<O: Observer> Simulation<O> {
             self.apply_predictions();
             self.policy.value.on_clock(time);
         }
-        self.board.set_now(time);
+        self.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
             self.terminate(self.by_arrival(end.job()), end.place())?;
         }
@@ -367,6 +371,11 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
+    fn set_now(&mut self, time: Time) {
+        self.machine.now = time;
+        self.board.set_now(time);
+    }
+
     /// Runs the scheduling pass of the present instant, if one is due. Returns the jobs that it started.
     ///
     /// # Errors
@@ -377,7 +386,7 @@ impl<O: Observer> Simulation<O> {
             return Ok(&self.started);
         }
         self.apply_predictions();
-        self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut self.started);
+        self.policy.value.pass(&self.machine, &mut self.started);
         if self.is_outside {
             self.check_outside()?;
         }
@@ -394,7 +403,7 @@ impl<O: Observer> Simulation<O> {
             if self.options.predict_at_start {
                 self.predictor.value.predict_again(id, self.board.board_mut());
             }
-            self.absorb(Event::Start, id)?;
+            self.absorb(Occasion::Start, id)?;
         }
         // A job is backfilled if one that arrived earlier still waits.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
@@ -407,12 +416,10 @@ impl<O: Observer> Simulation<O> {
             let answered = self.board.board().is_answered(id);
             let (time, submission, job) = (self.board.board().now(), job, placed(&self.gate, id, place));
             let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
-            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered, grant };
-            self.observers.on_start(&start);
+            let start = Start { job, submission, runtime, prediction, backfilled, inside, answered, grant };
+            self.observers.on(time, &Event::Start(start), &self.machine);
         }
-        self.report_reservations();
-        self.report_held();
-        self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
+        self.report_pass();
         self.pass_starts_to_gate();
         self.update_wakeup();
         Ok(&self.started)
@@ -429,13 +436,14 @@ impl<O: Observer> Simulation<O> {
         let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
-        self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
+        let end = End { job, submission, runtime, prediction, misses };
+        self.observers.on(time, &Event::End(end), &self.machine);
         self.machine.release(id, start + self.counted_length(place));
         self.policy.value.on_termination(id, time);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
-        self.absorb(Event::Termination, id)?;
+        self.absorb(Occasion::Termination, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
             gate.on_end(job.id.0, time);
@@ -453,7 +461,7 @@ impl<O: Observer> Simulation<O> {
             None => self.hidden.push(hidden),
         }
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
-        self.observers.on_arrival(&Arrival { time, job, submission });
+        self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
         self.machine.enqueue(id, submission.procs, request);
         if self.is_outside
             && let Some(outside) = self.policy.value.as_outside()
@@ -467,7 +475,7 @@ impl<O: Observer> Simulation<O> {
             None => self.predictor.value.on_arrival(id, self.board.board_mut()),
             Some(oracle) => oracle.on_arrival_with_runtime(id, runtime, self.board.board_mut()),
         }
-        self.absorb(Event::Arrival, id)?;
+        self.absorb(Occasion::Arrival, id)?;
         match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
             // Every job can start on a pool.

@@ -34,7 +34,7 @@ impl<O: Observer> Simulation<O> {
 
     fn why_never(&mut self, id: JobId, is_end: bool) -> Option<NeverStarts> {
         let submission = self.board.at(self.place(id)).job;
-        self.policy.value.why_never(id, &submission, &self.machine.view(self.board.board().now()), is_end)
+        self.policy.value.why_never(id, &submission, &self.machine, is_end)
     }
 
     fn drop_job(&mut self, id: JobId, why: NeverStarts) -> Result<(), EngineError> {

@@ -4,7 +4,7 @@
 use super::gated::by_arrival;
 use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
-use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
+use crate::engine::observer::{Event, Observer, Occasion, PredictionChange, PredictionMade};
 use crate::job::JobId;
 use crate::predict::{BoardChange, BoardEntry, Fault, Stage};
 use crate::time::Seconds;
@@ -38,7 +38,7 @@ impl<O: Observer> Simulation<O> {
 
     /// Handles the predictions that the predictor has written on the board.
     #[inline]
-    pub(super) fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+    pub(super) fn absorb(&mut self, event: Occasion, cause: JobId) -> Result<(), EngineError> {
         if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
     }
 
@@ -50,7 +50,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+    fn absorb_changes(&mut self, event: Occasion, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
         while let Some(BoardChange { job, place, old, new }) = self.board.change(at) {
@@ -63,7 +63,8 @@ impl<O: Observer> Simulation<O> {
             let made = PredictionMade { job: subject, time, prediction: new, event, cause };
             let place = place as usize;
             let hidden = &mut self.hidden[place];
-            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
+            let change = PredictionChange { place, made, old, runtime: hidden.runtime };
+            self.observers.on(time, &Event::Prediction(change), &self.machine);
             if self.is_outside
                 && let Some(outside) = self.policy.value.as_outside()
             {

@@ -3,7 +3,7 @@
 use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
-use crate::engine::observer::{Event, Observer, Preemption};
+use crate::engine::observer::{Event, Observer, Occasion, Preemption};
 use crate::predict::{BoardEntry, Stage};
 use crate::schedule::Stop;
 
@@ -36,7 +36,8 @@ impl<O: Observer> Simulation<O> {
         let left = self.hidden[place].runtime - ran;
         let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
         let submission = &submission;
-        self.observers.on_preemption(&Preemption { time: now, job, submission, ran, left, grant, is_requeued });
+        let preemption = Preemption { job, submission, ran, left, grant, is_requeued };
+        self.observers.on(now, &Event::Preemption(preemption), &self.machine);
         if !is_requeued {
             self.hidden[place].runtime = ran;
             return self.terminate(id, place);
@@ -46,7 +47,7 @@ impl<O: Observer> Simulation<O> {
         self.board.set_stage_at(place, Stage::Waiting);
         self.policy.value.on_requeue(id, submission, now);
         self.predictor.value.on_requeue(id, self.board.board_mut());
-        self.absorb(Event::Requeue, id)?;
+        self.absorb(Occasion::Requeue, id)?;
         if let Some(gate) = &mut self.gate {
             gate.on_requeue(job.id.0);
         }

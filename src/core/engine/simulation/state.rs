@@ -7,7 +7,7 @@ use crate::engine::observer::{Observer, PredictionMade};
 use crate::engine::recorder::{GivenAreas, Outcome, Preempted};
 use crate::job::JobId;
 use crate::predict::Board;
-use crate::schedule::View;
+use crate::schedule::Machine;
 use crate::time::{Seconds, Time};
 
 impl<O: Observer> Simulation<O> {
@@ -17,15 +17,15 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// The queue and the running jobs as the policy sees them, with the predictions in force.
-    pub fn view(&mut self) -> View<'_> {
+    pub fn machine(&mut self) -> &Machine {
         self.apply_predictions();
-        self.machine.view(self.now())
+        &self.machine
     }
 
-    /// [`Simulation::view`], [`Simulation::board`] and [`Simulation::observer`] together.
-    pub fn state(&mut self) -> (View<'_>, &Board, &O) {
+    /// [`Simulation::machine`], [`Simulation::board`] and [`Simulation::observer`] together.
+    pub fn state(&mut self) -> (&Machine, &Board, &O) {
         self.apply_predictions();
-        (self.machine.view(self.now()), self.board.board(), &self.observers.1)
+        (&self.machine, self.board.board(), &self.observers.1)
     }
 
     /// The number of jobs that wait or run.

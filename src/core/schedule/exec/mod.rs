@@ -20,8 +20,9 @@ use turn::Turn;
 pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
+use super::machine::Machine;
 use super::on_nodes::OnNodes;
-use super::policy::{Facts, InGivenOrder, NeverStarts, OutsidePolicy, Policy, View};
+use super::policy::{Facts, InGivenOrder, NeverStarts, OutsidePolicy, Policy};
 use super::queue::Waiting;
 use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
@@ -146,28 +147,28 @@ impl Exec {
     }
 
     /// Asks the program until it wants no more lines of this pass.
-    fn converse(&mut self, mut is_woken: bool, view: &View<'_>, starts: &mut Vec<JobId>) -> Result<(), String> {
+    fn converse(&mut self, mut is_woken: bool, machine: &Machine, starts: &mut Vec<JobId>) -> Result<(), String> {
         self.start()?;
         loop {
             self.line.clear();
-            self.news.push(&mut self.line, view.now, &self.turn.free(view), is_woken);
+            self.news.push(&mut self.line, machine.now, &self.turn.free(machine), is_woken);
             self.reserved.clear();
             self.was_order = false;
             // It is put back below, so that an answer can be applied while it is in the memory of the program.
             let ProgramStage::Started(mut program) = std::mem::replace(&mut self.program, ProgramStage::Failed) else {
                 return Ok(());
             };
-            let asked = || format!("the pass at time {}", view.now);
+            let asked = || format!("the pass at time {}", machine.now);
             let applied = match program.ask(&self.line, &asked) {
                 // Most answers.
                 Ok(b"{}") => Ok(Ok(false)),
-                Ok(answer) => Ok(PassAnswer::parse(answer).and_then(|answer| self.apply(&answer, view, starts))),
+                Ok(answer) => Ok(PassAnswer::parse(answer).and_then(|answer| self.apply(&answer, machine, starts))),
                 Err(unanswered) => Err(unanswered),
             };
             let why = match applied {
                 Ok(Ok(goes_on)) => {
                     self.program = ProgramStage::Started(program);
-                    if goes_on && self.turn.is_open(view) {
+                    if goes_on && self.turn.is_open(machine) {
                         is_woken = false;
                         continue;
                     }
@@ -182,10 +183,10 @@ impl Exec {
     }
 
     /// Applies an answer. Returns whether the program wants one more line of this pass.
-    fn apply(&mut self, answer: &PassAnswer<'_>, view: &View<'_>, starts: &mut Vec<JobId>) -> Result<bool, String> {
+    fn apply(&mut self, answer: &PassAnswer<'_>, machine: &Machine, starts: &mut Vec<JobId>) -> Result<bool, String> {
         match &answer.wake {
-            Some(Wake::At(at)) if *at <= view.now => {
-                return Err(format!("a wake at {at} is not after now, {}", view.now));
+            Some(Wake::At(at)) if *at <= machine.now => {
+                return Err(format!("a wake at {at} is not after now, {}", machine.now));
             }
             Some(Wake::At(at)) => self.wake = Some(*at),
             Some(Wake::Never) => self.wake = None,
@@ -201,27 +202,27 @@ impl Exec {
             }
             (Some(jobs), None) => {
                 for asked in jobs {
-                    let (id, grant) = self.turn.start(asked, view, &self.news)?;
-                    let on_nodes = view.nodes.map(|nodes| nodes.cluster()).zip(grant.as_deref());
-                    self.news.on_start(id, view.now, on_nodes);
+                    let (id, grant) = self.turn.start(asked, machine, &self.news)?;
+                    let on_nodes = machine.nodes().map(|nodes| nodes.cluster()).zip(grant.as_deref());
+                    self.news.on_start(id, machine.now, on_nodes);
                     self.grants.extend(grant.map(|grant| (id, grant)));
                     starts.push(id);
                 }
             }
             (None, Some(ids)) => {
-                let order = self.turn.order(ids, view, &self.news)?;
+                let order = self.turn.order(ids, machine, &self.news)?;
                 self.was_order = true;
                 self.ordered.give_order(order);
-                self.ordered.pass(view, starts);
+                self.ordered.pass(machine, starts);
                 // On nodes it is noted when the grants are known.
-                if view.nodes.is_none() {
-                    starts.iter().for_each(|&id| self.news.on_start(id, view.now, None));
+                if machine.nodes().is_none() {
+                    starts.iter().for_each(|&id| self.news.on_start(id, machine.now, None));
                 }
             }
             (None, None) => {}
         }
         for (id, at) in &answer.reserved {
-            let job = json::job(id).and_then(|id| view.waiting.get(id));
+            let job = json::job(id).and_then(|id| machine.waiting.get(id));
             let job = job.ok_or_else(|| format!("a start is reserved for the job '{id}', which does not wait"))?;
             self.reserved.push((job.id, *at));
         }
@@ -229,11 +230,11 @@ impl Exec {
     }
 
     /// Starts the jobs that another scheduler has started now.
-    fn follow(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        while let Some((id, grant)) = self.warm.as_mut().and_then(|warm| warm.take(view.now)) {
-            self.news.on_start(id, view.now, None);
+    fn follow(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        while let Some((id, grant)) = self.warm.as_mut().and_then(|warm| warm.take(machine.now)) {
+            self.news.on_start(id, machine.now, None);
             starts.push(id);
-            if view.nodes.is_some() {
+            if machine.nodes().is_some() {
                 self.grants.push_back((id, grant));
             }
         }
@@ -246,29 +247,29 @@ impl Policy for Exec {
         self.ordered.on_begin(facts);
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         self.grants.clear();
-        if self.warm.as_ref().is_some_and(|warm| view.now < warm.until) {
-            return self.follow(view, starts);
+        if self.warm.as_ref().is_some_and(|warm| machine.now < warm.until) {
+            return self.follow(machine, starts);
         }
-        let is_woken = self.wake.is_some_and(|at| at <= view.now);
+        let is_woken = self.wake.is_some_and(|at| at <= machine.now);
         if is_woken {
             self.wake = None;
         }
-        self.turn.begin(view);
-        if (is_woken || self.turn.is_open(view))
-            && let Err(why) = self.converse(is_woken, view, starts)
+        self.turn.begin(machine);
+        if (is_woken || self.turn.is_open(machine))
+            && let Err(why) = self.converse(is_woken, machine, starts)
         {
             self.failure = Some(why);
             starts.clear();
         }
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         match self.was_order {
-            true => self.ordered.reservations(view, most, reserved),
+            true => self.ordered.reservations(machine, most, reserved),
             false => {
-                let waiting = self.reserved.iter().filter(|(id, _)| view.waiting.get(*id).is_some());
+                let waiting = self.reserved.iter().filter(|(id, _)| machine.waiting.get(*id).is_some());
                 reserved.extend(waiting.take(most));
             }
         }
@@ -280,8 +281,8 @@ impl Policy for Exec {
     }
 
     /// A program may place a job on nodes of its own choice, but not when it leaves that to the placement.
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
-        if is_end { None } else { self.ordered.why_never(id, job, view, is_end) }
+    fn why_never(&mut self, id: JobId, job: &Submission, machine: &Machine, is_end: bool) -> Option<NeverStarts> {
+        if is_end { None } else { self.ordered.why_never(id, job, machine, is_end) }
     }
 
     fn on_termination(&mut self, id: JobId, now: Time) {

@@ -6,7 +6,8 @@ use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
 use crate::schedule::forward::forward_policy;
 use crate::schedule::guide::Guided;
-use crate::schedule::policy::{Facts, Policy, View};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::{Facts, Policy};
 use crate::schedule::queue::Waiting;
 use crate::time::Time;
 
@@ -64,11 +65,11 @@ impl<P: Guided> Policy for Fair<P> {
         self.real.on_cancellation(job);
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.schedule.advance_to(view);
+    fn pass(&mut self, real: &Machine, starts: &mut Vec<JobId>) {
+        self.schedule.advance_to(real);
         let guide = FairGuide { order: self.order, schedule: &self.schedule };
-        self.real.guided_pass(&guide, view, starts);
-        self.schedule.start(starts, view.now);
+        self.real.guided_pass(&guide, real, starts);
+        self.schedule.start(starts, real.now);
     }
 
     fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
@@ -105,20 +106,20 @@ mod tests {
     }
 
     impl Guided for EasyByEstimates {
-        fn guided_pass(&mut self, _guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        fn guided_pass(&mut self, _guide: &impl Guide, real: &Machine, starts: &mut Vec<JobId>) {
             let EasyByEstimates { machine, arrived, estimates, running, .. } = self;
             running.retain(|&(id, planned)| {
-                let is_running = view.running.iter().any(|job| job.id == id);
+                let is_running = real.running.iter().any(|job| job.id == id);
                 if !is_running {
                     machine.end(id, planned);
                 }
                 is_running
             });
             for (id, job) in arrived.drain(..) {
-                machine.arrive(id, &job, view.nodes.map(|nodes| nodes.request(id)));
+                machine.arrive(id, &job, real.nodes().map(|nodes| nodes.request(id)));
             }
-            starts.extend(machine.pass(view.now));
-            running.extend(starts.iter().map(|&id| (id, view.now + estimates[id.index()])));
+            starts.extend(machine.pass(real.now));
+            running.extend(starts.iter().map(|&id| (id, real.now + estimates[id.index()])));
         }
     }
 
@@ -127,7 +128,7 @@ mod tests {
             self.machine.on_begin(facts);
         }
 
-        fn pass(&mut self, _view: &View<'_>, _starts: &mut Vec<JobId>) {
+        fn pass(&mut self, _view: &Machine, _starts: &mut Vec<JobId>) {
             unreachable!("`fair` guides its passes");
         }
 

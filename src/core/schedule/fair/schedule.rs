@@ -8,7 +8,8 @@ use super::job::{FairJob, NEVER, RealStage, RuntimeCorrection, VirtualStage};
 use super::late::LateJobs;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
-use crate::schedule::policy::{Facts, View};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::Facts;
 use crate::schedule::queue::Waiting;
 use crate::time::{Seconds, Time};
 
@@ -128,15 +129,15 @@ impl VirtualSchedule {
     }
 
     /// Handles the virtual events of the instant of a real pass, and the virtual pass. All that happens in reality is known.
-    pub fn advance_to(&mut self, view: &View<'_>) {
-        let now = view.now;
+    pub fn advance_to(&mut self, real: &Machine) {
+        let now = real.now;
         self.advance_before(now);
         self.end_due(now);
         if self.starts.is_empty() {
-            self.adopt(view);
+            self.adopt(real);
         }
         for (id, job) in std::mem::take(&mut self.arrived) {
-            self.arrive(id, &job, view);
+            self.arrive(id, &job, real);
         }
         for id in std::mem::take(&mut self.cancelled) {
             self.cancel(id, now);
@@ -145,30 +146,30 @@ impl VirtualSchedule {
     }
 
     /// The jobs that run before the first arrival, as in a present queue, run virtually until they end in reality.
-    fn adopt(&mut self, view: &View<'_>) {
+    fn adopt(&mut self, real: &Machine) {
         let JobId(next) = self.arrived.first().map_or(JobId(0), |(id, _)| *id);
         if next == 0 {
             return;
         }
         self.jobs.resize(next as usize, FairJob::GONE);
-        self.starts.resize(next as usize, view.now);
-        for job in view.running.iter().filter(|job| job.id.0 < next) {
-            self.machine.adopt(*job, view.nodes);
-            let there = VirtualStage::Running { start: view.now, due: NEVER, is_certain: false };
-            let (estimate, real) = (job.end - view.now, RealStage::Running { start: view.now });
+        self.starts.resize(next as usize, real.now);
+        for job in real.running.iter().filter(|job| job.id.0 < next) {
+            self.machine.adopt(*job, real.nodes());
+            let there = VirtualStage::Running { start: real.now, due: NEVER, is_certain: false };
+            let (estimate, real) = (job.end - real.now, RealStage::Running { start: real.now });
             let procs = job.procs();
             self.jobs[job.id.index()] = FairJob { estimate, procs, prediction: 0, real, there, ..FairJob::GONE };
         }
         self.forget_gone();
     }
 
-    fn arrive(&mut self, id: JobId, job: &Submission, view: &View<'_>) {
+    fn arrive(&mut self, id: JobId, job: &Submission, real: &Machine) {
         if self.jobs.is_empty() {
             self.first = id.0;
         }
         debug_assert_eq!(self.first as usize + self.jobs.len(), id.index(), "jobs arrive in the order of their ids");
         self.starts.push(NEVER);
-        let Some(waiting) = view.waiting.get(id) else {
+        let Some(waiting) = real.waiting.get(id) else {
             // It was cancelled at once, as another site has started it.
             self.jobs.push_back(FairJob::GONE);
             return;
@@ -176,13 +177,13 @@ impl VirtualSchedule {
         let &Submission { submit, estimate, procs, user, .. } = job;
         let account = self.accounts.as_mut().map_or(0, |accounts| {
             let account = accounts.number(user);
-            accounts.arrive(account, view.now);
+            accounts.arrive(account, real.now);
             account
         });
-        let (real, there) = (RealStage::Waiting, VirtualStage::Waiting);
         let (prediction, length) = (waiting.prediction, waiting.length);
+        self.machine.arrive(id, job, real.nodes().map(|nodes| nodes.request(id)));
+        let (real, there) = (RealStage::Waiting, VirtualStage::Waiting);
         self.jobs.push_back(FairJob { submit, estimate, procs, account, prediction, length, real, there });
-        self.machine.arrive(id, job, view.nodes.map(|nodes| nodes.request(id)));
     }
 
     fn cancel(&mut self, id: JobId, now: Time) {

@@ -24,7 +24,7 @@ impl VirtualMachine {
     /// An idle machine with this scheduler, which must be EASY.
     pub fn new(policy: Box<dyn Policy>) -> VirtualMachine {
         VirtualMachine {
-            machine: Machine::new(0, 1.0, policy.as_ref()),
+            machine: Machine::new(0, 1.0, policy.shapes(), policy.counts_running_by_estimates()),
             policy,
             outlived: FxHashMap::default(),
             is_pass_due: false,
@@ -89,7 +89,8 @@ impl VirtualMachine {
         }
         self.raise_outlived(now);
         let VirtualMachine { policy, machine, started, .. } = self;
-        policy.pass(&machine.view(now), started);
+        machine.now = now;
+        policy.pass(machine, started);
         for &id in started.iter() {
             let job = machine.withdraw(id).expect("a job that starts waits");
             if let Some(nodes) = &mut machine.nodes {

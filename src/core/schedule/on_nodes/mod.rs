@@ -12,8 +12,9 @@ use std::sync::Arc;
 use super::backlog::Backlog;
 use super::forward::forward_policy;
 use super::guide::{Guide, Guided, Precedence};
+use super::machine::Machine;
 use super::order::Order;
-use super::policy::{InGivenOrder, NeverStarts, Policy, View};
+use super::policy::{InGivenOrder, NeverStarts, Policy};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
 use crate::job::{JobId, Submission};
@@ -86,9 +87,9 @@ impl OnNodes {
         OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, reach, queue }
     }
 
-    fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
+    fn start_in_order(&mut self, machine: &Machine, nodes: &Nodes, starts: &mut Vec<JobId>) {
         let mut is_blocked = vec![false; nodes.cluster().partitions.len()];
-        for job in self.backlog.jobs(view) {
+        for job in self.backlog.jobs(machine) {
             let shape = nodes.shape(job.id);
             let mut open = (0..shape.places.len()).filter(|&at| !is_blocked[shape.places[at].partition as usize]);
             let placed =
@@ -113,11 +114,11 @@ impl OnNodes {
         &mut self,
         queue: &mut Vec<QueuedRequest>,
         guide: &impl Guide,
-        view: &View<'_>,
+        machine: &Machine,
         starts: &mut Vec<JobId>,
     ) {
-        let nodes = nodes_of(view);
-        let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
+        let nodes = nodes_of(machine);
+        let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, machine.now)) else {
             return;
         };
         queue.retain(|queued| {
@@ -127,10 +128,10 @@ impl OnNodes {
     }
 
     /// The waiting jobs in the order of the queue, in the memory of the last pass.
-    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<QueuedRequest> {
+    fn queued(&mut self, machine: &Machine, nodes: &Nodes) -> Vec<QueuedRequest> {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
-        queue.extend(self.backlog.jobs(view).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
+        queue.extend(self.backlog.jobs(machine).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
         queue
     }
 
@@ -138,10 +139,10 @@ impl OnNodes {
         &mut self,
         queue: &[QueuedRequest],
         guide: &impl Guide,
-        view: &View<'_>,
+        machine: &Machine,
         starts: &mut Vec<JobId>,
     ) {
-        let (nodes, rules) = (nodes_of(view), self.rules.unwrap_or_default());
+        let (nodes, rules) = (nodes_of(machine), self.rules.unwrap_or_default());
         let mut reserved = ReservedCounts::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
@@ -172,15 +173,15 @@ impl OnNodes {
                 return;
             }
             let length = if self.plan.is_empty() { job.length } else { length };
-            self.reserve(queued, length, &mut reserved, view, nodes);
+            self.reserve(queued, length, &mut reserved, machine, nodes);
             let is_first = self.plan.reservations().count() == 1;
-            is_protected |= guide.is_protected(job, is_first, &self.backlog.arrivals, view.now);
+            is_protected |= guide.is_protected(job, is_first, &self.backlog.arrivals, machine.now);
         }
         // What does not fit now does not fit later in the pass.
         rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
         let mut ranked: Vec<(Precedence, &QueuedRequest)> =
-            rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, view.now), queued)).collect();
+            rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, machine.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, queued) in ranked {
             let length = self.fitted_length(is_protected, &queued.job);
@@ -220,10 +221,10 @@ impl OnNodes {
         queued: &QueuedRequest,
         length: Seconds,
         reserved: &mut ReservedCounts,
-        view: &View<'_>,
+        machine: &Machine,
         nodes: &Nodes,
     ) {
-        self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
+        self.plan.note_running(machine.running.iter().map(|job| (job.id, job.end)));
         let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         let places = &nodes.shapes().get(request).places;
         let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
@@ -235,22 +236,22 @@ impl OnNodes {
 }
 
 impl Guided for OnNodes {
-    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-            let mut queue = self.queued(view, nodes);
-            self.start_first(&mut queue, guide, view, starts);
-            self.backfill_queue(&queue, guide, view, starts);
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, starts: &mut Vec<JobId>) {
+        let nodes = nodes_of(machine);
+        self.backlog.begin_pass(machine);
+        self.plan.begin(machine.now, nodes);
+        if machine.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+            let mut queue = self.queued(machine, nodes);
+            self.start_first(&mut queue, guide, machine, starts);
+            self.backfill_queue(&queue, guide, machine, starts);
             self.queue = queue;
         }
-        self.backlog.end_pass(view, starts);
+        self.backlog.end_pass(machine, starts);
     }
 }
 
-fn nodes_of<'a>(view: &View<'a>) -> &'a Nodes {
-    view.nodes.expect("the engine has the nodes of this policy")
+fn nodes_of(machine: &Machine) -> &Nodes {
+    machine.nodes().expect("the engine has the nodes of this policy")
 }
 
 impl InGivenOrder for OnNodes {
@@ -262,34 +263,34 @@ impl InGivenOrder for OnNodes {
 impl Policy for OnNodes {
     forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         if let Some(rules) = self.rules {
-            return self.guided_pass(&rules, view, starts);
+            return self.guided_pass(&rules, machine, starts);
         }
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        self.start_in_order(view, nodes, starts);
-        self.backlog.end_pass(view, starts);
+        let nodes = nodes_of(machine);
+        self.backlog.begin_pass(machine);
+        self.plan.begin(machine.now, nodes);
+        self.start_in_order(machine, nodes, starts);
+        self.backlog.end_pass(machine, starts);
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
-        self.plan.begin(view.now, nodes);
+    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        let (Some(nodes), Some(rules)) = (machine.nodes(), self.rules) else { return };
+        self.plan.begin(machine.now, nodes);
         let mut counts = ReservedCounts::new(nodes, rules.reservations);
-        let queue = self.queued(view, nodes);
+        let queue = self.queued(machine, nodes);
         for queued in &queue {
             let mut places = nodes.shapes().get(queued.request).places.iter();
             if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
-                self.reserve(queued, queued.job.length, &mut counts, view, nodes);
+                self.reserve(queued, queued.job.length, &mut counts, machine, nodes);
             }
         }
         self.queue = queue;
         reserved.extend(self.plan.reservations());
     }
 
-    fn why_never(&mut self, id: JobId, _job: &Submission, view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
-        self.reach.why_never(id, nodes_of(view))
+    fn why_never(&mut self, id: JobId, _job: &Submission, machine: &Machine, _is_end: bool) -> Option<NeverStarts> {
+        self.reach.why_never(id, nodes_of(machine))
     }
 
     fn counts_running_by_estimates(&self) -> bool {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::schedule::forward::forward_policy;
-use crate::schedule::policy::{Policy, View};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::Policy;
 
 /// If jobs ask for nothing but CPUs, and all may have all nodes, then a job fits where its CPUs are free, whatever their nodes. So
 /// the scheduler of the pool decides which jobs start, and each is placed.
@@ -32,12 +33,12 @@ impl Policy for PlacedPool {
     forward_policy!(self.pool: on_clock, follows_clock, take_virtual_starts, as_outside, wakes_at);
     forward_policy!(self.pool: counts_running_by_estimates);
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.pool.pass(view, starts);
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        self.pool.pass(machine, starts);
         if starts.is_empty() {
             return;
         }
-        let nodes = view.nodes.expect("the engine has the nodes of this policy");
+        let nodes = machine.nodes().expect("the engine has the nodes of this policy");
         self.grants.clear();
         self.free.clear();
         self.free.extend_from_slice(nodes.free());

@@ -30,8 +30,9 @@ use std::collections::BTreeMap;
 
 use super::accounts::LogFacts;
 use super::arrivals::ById;
+use super::machine::Machine;
 use super::on_nodes::PlacedPool;
-use super::policy::{Facts, Policy, View};
+use super::policy::{Facts, Policy};
 use super::queue::Waiting;
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
@@ -135,7 +136,7 @@ impl Slurm {
     }
 
     /// Puts the first `most` waiting jobs into `queue`, in the order of the queue. Jobs of `starts` do not wait any more.
-    fn line_up(&mut self, view: &View<'_>, starts: &[JobId], most: usize) {
+    fn line_up(&mut self, view: &Machine, starts: &[JobId], most: usize) {
         let Slurm { settings, submissions, queue, ranking, .. } = self;
         let candidate = |id: JobId, length: &dyn Fn() -> Seconds| {
             let job = submissions.get(id);
@@ -159,7 +160,7 @@ impl Slurm {
     }
 
     /// Jobs start in the order of the queue, until one does not fit.
-    fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
+    fn main_pass(&mut self, view: &Machine, depth: usize, starts: &mut Vec<JobId>) {
         self.is_cut_off = false;
         let (mut left, mut portion) = (depth, FIRST_PORTION);
         while left > 0 {
@@ -200,7 +201,7 @@ impl Slurm {
     }
 
     /// Puts the jobs that a backfill pass looks at into `queue`.
-    fn list_candidates(&mut self, view: &View<'_>, starts: &[JobId]) {
+    fn list_candidates(&mut self, view: &Machine, starts: &[JobId]) {
         let SlurmParameters { most_tried: depth, most_per_user, .. } = self.settings.parameters;
         let mut portion = depth;
         loop {
@@ -223,7 +224,7 @@ impl Slurm {
         }
     }
 
-    fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn backfill_pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         self.revisit = Time::MAX;
         let idle = self.nodes.releases.idle_count();
         if view.waiting.iter().all(|job| job.procs > idle) {
@@ -249,14 +250,14 @@ impl Slurm {
     }
 
     /// Forgets the jobs before the first one that waits.
-    fn forget(&mut self, view: &View<'_>, starts: &[JobId]) {
+    fn forget(&mut self, view: &Machine, starts: &[JobId]) {
         let first = view.waiting.iter().find(|job| !starts.contains(&job.id));
         self.submissions.forget_before(first.map(|job| job.id));
     }
 }
 
 impl Policy for Slurm {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         let now = view.now;
         let is_by_predictions = self.settings.counting == Counting::Prediction;
         let has_event = self.times.begin(now, !view.waiting.is_empty());
@@ -266,7 +267,7 @@ impl Policy for Slurm {
         let main = self.times.main.due(now);
         let backfills = self.times.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
-            self.nodes.releases.set_ends(view.running, self.unix_start);
+            self.nodes.releases.set_ends(&view.running, self.unix_start);
         }
         if let Some(is_full) = main {
             self.main_pass(view, if is_full { usize::MAX } else { self.settings.parameters.depth }, starts);
@@ -283,7 +284,7 @@ impl Policy for Slurm {
         self.forget(view, starts);
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+    fn reservations(&mut self, view: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
         if self.times.last_backfill != Some(view.now) || view.waiting.is_empty() {
             return;
@@ -291,7 +292,7 @@ impl Policy for Slurm {
         self.list_candidates(view, &[]);
         let PoolState { mut releases, mut space } = self.nodes.clone();
         if self.settings.counting == Counting::Prediction {
-            releases.set_ends(view.running, self.unix_start);
+            releases.set_ends(&view.running, self.unix_start);
         }
         let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, &mut releases, &mut space);
         for job in self.queue.iter().take(most) {

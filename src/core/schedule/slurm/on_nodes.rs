@@ -16,7 +16,8 @@ use super::standing::Standings;
 use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
-use crate::schedule::policy::{Facts, NeverStarts, Policy, Stop, View};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::{Facts, NeverStarts, Policy, Stop};
 use crate::schedule::queue::Waiting;
 use crate::schedule::rules::Counting;
 use crate::time::Time;
@@ -107,7 +108,7 @@ impl SlurmOnNodes {
     }
 
     /// A waiting job as the daemon has it.
-    fn job(&mut self, id: JobId, submission: &Submission, view: &View<'_>, nodes: &Nodes) -> Option<SlurmJob> {
+    fn job(&mut self, id: JobId, submission: &Submission, view: &Machine, nodes: &Nodes) -> Option<SlurmJob> {
         let waiting = view.waiting.get(id)?;
         let mut job = self.kind(id, nodes);
         (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
@@ -118,7 +119,7 @@ impl SlurmOnNodes {
     }
 
     /// Newcomers join the line.
-    fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
+    fn line_up(&mut self, view: &Machine, nodes: &Nodes) {
         let returned = self.returning.take_until(view.now);
         // The daemon sees such a job when a pass looks at it.
         self.needs_full |= !returned.is_empty();
@@ -137,7 +138,7 @@ impl SlurmOnNodes {
     }
 
     /// Running jobs that others have started, as in a present queue.
-    fn note_running(&mut self, view: &View<'_>, nodes: &Nodes) {
+    fn note_running(&mut self, view: &Machine, nodes: &Nodes) {
         if self.state.in_use.running.len() == view.running.len() {
             return;
         }
@@ -298,8 +299,8 @@ struct PassResult {
 }
 
 impl Policy for SlurmOnNodes {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let (now, nodes) = (view.now, view.nodes.expect("the engine has the nodes of this policy"));
+    fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
+        let (now, nodes) = (view.now, view.nodes().expect("the engine has the nodes of this policy"));
         self.grants.clear();
         self.note_running(view, nodes);
         self.rank(now);
@@ -365,7 +366,7 @@ impl Policy for SlurmOnNodes {
         Some(Arc::clone(&self.shapes))
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+    fn reservations(&mut self, view: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
         if self.times.last_backfill == Some(view.now) && !view.waiting.is_empty() {
             let (state, standing) = (self.state.clone(), self.standing.clone());
@@ -387,8 +388,8 @@ impl Policy for SlurmOnNodes {
         self.newcomers.push((id, *job));
     }
 
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
-        let nodes = view.nodes?;
+    fn why_never(&mut self, id: JobId, job: &Submission, view: &Machine, is_end: bool) -> Option<NeverStarts> {
+        let nodes = view.nodes()?;
         let job = self.job(id, job, view, nodes)?;
         match is_end {
             false => self.never(&job),
@@ -396,7 +397,7 @@ impl Policy for SlurmOnNodes {
         }
     }
 
-    fn held_by_limits(&mut self, view: &View<'_>, held: &mut Vec<JobId>) {
+    fn held_by_limits(&mut self, view: &Machine, held: &mut Vec<JobId>) {
         if self.standing.limits.is_empty() {
             return;
         }

@@ -11,7 +11,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Resources, Shapes, take};
 use crate::predict;
 use crate::request::RequestId;
-use crate::schedule::{self, Accounts, Facts, LogFacts, NeverStarts, Policy, View, Waiting, forward_policy};
+use crate::schedule::{self, Accounts, Facts, LogFacts, Machine, NeverStarts, Policy, Waiting, forward_policy};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -62,7 +62,7 @@ impl QueueSnapshot {
         accounts: &Arc<Accounts>,
     ) -> QueueSnapshot {
         let now = past.now();
-        let (view, board, history) = past.state();
+        let (machine, board, history) = past.state();
         let job = |id: JobId, elapsed| {
             let submission = *board.job(id);
             let ratios = history.ratios(submission.user);
@@ -70,9 +70,9 @@ impl QueueSnapshot {
             SnapshotJob { submission, request, on: None, elapsed, predicted, ratios }
         };
         let mut running: Vec<(JobId, Seconds)> =
-            view.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
+            machine.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
         running.sort_by_key(|&(id, elapsed)| (std::cmp::Reverse(elapsed), id));
-        let waiting = view.waiting.iter().take_while(|waiting| waiting.id <= last);
+        let waiting = machine.waiting.iter().take_while(|waiting| waiting.id <= last);
         QueueSnapshot {
             now,
             first_submission: schedule.workload.jobs[0].submission.submit,
@@ -269,19 +269,19 @@ impl Policy for PresentPolicy {
         }
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         // Running jobs have all started before the first other one arrives.
-        starts.extend(view.waiting.iter().map(|job| job.id).take_while(|&id| self.is_given(id)));
+        starts.extend(machine.waiting.iter().map(|job| job.id).take_while(|&id| self.is_given(id)));
         if starts.is_empty() {
-            self.policy.pass(view, starts);
+            self.policy.pass(machine, starts);
         }
     }
 
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
+    fn why_never(&mut self, id: JobId, job: &Submission, machine: &Machine, is_end: bool) -> Option<NeverStarts> {
         if self.is_given(id) {
             return None;
         }
-        self.policy.why_never(id, &Submission { submit: self.submits[id.index()], ..*job }, view, is_end)
+        self.policy.why_never(id, &Submission { submit: self.submits[id.index()], ..*job }, machine, is_end)
     }
 
     fn on_prediction(&mut self, job: &Waiting) {
