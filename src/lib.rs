@@ -75,6 +75,7 @@
 //!   conversation: `cli/simulate/caller.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What schedulers are told, what they are asked and what they answer: `schedule/policy.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
 //!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
@@ -108,7 +109,7 @@
 //! - How jobs are found that follow the ends of others: `trace/feedback/`; when they are submitted in a simulation:
 //!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
-//!   [`engine::Observer`].
+//!   [`engine::Observer`]; what it receives, an [`engine::Event`].
 //! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.

@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::job::JobId;
-use crate::schedule::{Machine, Policy};
+use crate::schedule::{Decisions, Machine, Policy};
 use crate::spec::Form;
 
 /// Its name on the command line, and what `sim list schedulers` says about it.
@@ -12,7 +11,7 @@ pub const FORM: Form = Form { name: "largest-first", about: "the widest job firs
 pub struct LargestFirst;
 
 impl Policy for LargestFirst {
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
@@ -20,11 +19,11 @@ impl Policy for LargestFirst {
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());
-                starts.push(job.id);
+                out.starts.push(job.id);
             }
         }
     }
 
-    // The other events keep their defaults: a pass finds all that it needs in the machine. There
-    // each waiting job also has its prediction, and each running job its predicted end.
+    // A pass finds all that it needs in the machine: each waiting job also has its prediction, and
+    // each running job its predicted end. `on`, which tells what happens, and `wake` have defaults.
 }

@@ -87,7 +87,7 @@ fn rooms_used(text: &str) -> Vec<String> {
     let code = code.join("\n");
     let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     // An exported macro is at the top of its package.
-    let is_room = |room: &String| !room.is_empty() && room != "column_list" && room != "forward_policy";
+    let is_room = |room: &String| !room.is_empty() && room != "column_list";
     code.split("crate::").skip(1).map(name).filter(is_room).collect()
 }
 

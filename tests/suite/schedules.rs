@@ -6,7 +6,7 @@
 use shadowtime::engine::{EngineError, EngineOptions, Named, Outcome, Simulation};
 use shadowtime::job::{Job, JobId};
 use shadowtime::predict::{self, Board, InvalidReason, Predictor, Stage};
-use shadowtime::schedule::{self, Machine, Policy};
+use shadowtime::schedule::{self, Decisions, Machine, Policy, Scheduler};
 
 use crate::support::{self, job, job_of, run, run_with, starts, workload};
 
@@ -1258,7 +1258,7 @@ mod simulation {
     fn machine(procs: u32, scheduler: &str, predictor: &str, jobs: &[Job], options: EngineOptions) -> Simulation {
         let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &support::facts(jobs));
         let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
-        Simulation::new(procs, named(scheduler, policy), named(predictor, oracle), options)
+        Simulation::new(procs, policy, named(predictor, oracle), options)
     }
 
     fn named<T: ?Sized>(name: &str, value: Box<T>) -> Named<T> {
@@ -1501,7 +1501,7 @@ mod simulation {
 
     /// Runs jobs on one processor under `fcfs` with a predictor of our own, called "says".
     fn run_own(predictor: impl Predictor + 'static, jobs: &[Job]) -> Result<Vec<Outcome>, EngineError> {
-        let policy = named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival)) as Box<dyn Policy>);
+        let policy = Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)).named("fcfs");
         let predictor = named("says", Box::new(predictor) as Box<dyn Predictor>);
         let jobs = workload(1, jobs).jobs;
         shadowtime::engine::run(1, &jobs, policy, predictor, EngineOptions::default(), &mut |_| ())
@@ -1617,7 +1617,7 @@ mod simulation {
         // Both deadlines are at 3. Job 1 is looked at first, and what it sets off moves that of job 2 to 9.
         let mut simulation = Simulation::new(
             2,
-            named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival))),
+            Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)),
             named("together", Box::new(Together)),
             EngineOptions::default(),
         );
@@ -1631,8 +1631,12 @@ mod simulation {
     /// Runs jobs on four processors with a policy of our own, called "rash".
     fn run_under(policy: impl Policy + 'static, jobs: &[Job]) -> Result<(), EngineError> {
         let estimate = predict::catalog::build(&predict::catalog::parse("estimate").unwrap());
-        let mut simulation =
-            Simulation::new(4, named("rash", Box::new(policy)), named("estimate", estimate), EngineOptions::default());
+        let mut simulation = Simulation::new(
+            4,
+            Scheduler::new(policy).named("rash"),
+            named("estimate", estimate),
+            EngineOptions::default(),
+        );
         for job in &workload(4, jobs).jobs {
             simulation.submit(job)?;
         }
@@ -1643,8 +1647,8 @@ mod simulation {
     fn a_policy_that_starts_a_job_that_does_not_fit_is_an_error() {
         struct Everybody;
         impl Policy for Everybody {
-            fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
-                starts.extend(machine.waiting.iter().map(|job| job.id));
+            fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+                out.starts.extend(machine.waiting.iter().map(|job| job.id));
             }
         }
         // Two processors are free at 3, and job 2 needs three.
@@ -1658,8 +1662,8 @@ mod simulation {
     fn a_policy_that_starts_a_job_twice_is_an_error() {
         struct Twice;
         impl Policy for Twice {
-            fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
-                starts.extend([machine.waiting.first().unwrap().id; 2]);
+            fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+                out.starts.extend([machine.waiting.first().unwrap().id; 2]);
             }
         }
         let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why: "it does not wait" };
@@ -1670,7 +1674,7 @@ mod simulation {
     fn a_policy_that_starts_nobody_is_an_error_not_a_hang() {
         struct Nobody;
         impl Policy for Nobody {
-            fn pass(&mut self, _view: &Machine, _starts: &mut Vec<JobId>) {}
+            fn decide(&mut self, _machine: &Machine, _out: &mut Decisions) {}
         }
         let by_hand = EngineError::Starved { scheduler: "rash".into(), job: 1, time: 5, waiting: 2 };
         let jobs = [exact(3, 1, 1), exact(5, 1, 1)];

@@ -77,7 +77,6 @@ fn record(workload: &Workload, setting: &Setting) -> RunRecord {
 fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simulation, &[JobId])) -> RunRecord {
     let policy = schedule::catalog::build(&setting.scheduler, &support::facts(&workload.jobs));
     let predictor = predict::catalog::build(&setting.predictor);
-    let policy = Named { name: setting.scheduler.to_string(), value: policy };
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let mut simulation = Simulation::new(workload.procs, policy, predictor, setting.engine);
     for job in &workload.jobs {

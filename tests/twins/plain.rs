@@ -9,10 +9,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Event, Named, Observer, Outcome, Simulation};
-use shadowtime::job::{JobId, Submission};
+use shadowtime::job::JobId;
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Machine, Order, Policy, Reserving, Rules, Running, Waiting};
+use shadowtime::schedule::{
+    self, Asked, Decisions, Machine, Order, Policy, PolicyEvent, Reserving, Rules, Running, Scheduler, Waiting,
+};
 use shadowtime::time::{Time, print_duration};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
@@ -101,12 +103,15 @@ impl PlainRules {
 }
 
 impl Policy for PlainRules {
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        assert_eq!(id.index(), self.jobs.len());
-        self.jobs.push((job.submit, job.estimate, Time::MAX));
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        if let PolicyEvent::Arrival { id, job, .. } = event {
+            assert_eq!(id.index(), self.jobs.len());
+            self.jobs.push((job.submit, job.estimate, Time::MAX));
+        }
     }
 
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let starts = &mut out.starts;
         self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         let now = machine.now;
         let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs()));
@@ -190,10 +195,19 @@ impl PlainWalk {
 }
 
 impl Policy for PlainWalk {
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.0.on_arrival(id, job);
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        self.0.on(event, machine);
     }
 
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Reservations(most) => self.reservations(machine, most, &mut out.reserved),
+            _ => self.pass(machine, &mut out.starts),
+        }
+    }
+}
+
+impl PlainWalk {
     fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         self.0.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         let mut steps = self.steps(machine);
@@ -245,15 +259,14 @@ impl Observer for Passes {
 /// reservations after one pass of `every`; 0 for none.
 pub fn run_with_withdrawals(
     workload: &Workload,
-    policy: Box<dyn Policy>,
+    scheduler: Scheduler,
     predictor: &str,
     options: EngineOptions,
     (withdrawn, every): (u32, usize),
 ) -> (Vec<Outcome>, Vec<(Time, JobId, Time)>) {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "easy".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    let mut simulation = Simulation::observed(workload.procs, policy, predictor, options, Passes::default());
+    let mut simulation = Simulation::observed(workload.procs, scheduler, predictor, options, Passes::default());
     workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
     let (mut instants, mut reserved) = (0u32, Vec::new());
     while let Some(next) = simulation.next_event() {
@@ -273,11 +286,10 @@ pub fn run_with_withdrawals(
     (simulation.into_outcomes().0, reserved)
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "easy".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
+    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
 /// Hundreds of jobs that arrive much faster than they can run, then a time without arrivals, so that queues fill and empty.
@@ -360,8 +372,8 @@ impl Keys {
         Keys { name, by_estimate: false, queue, scan: Some(scan), reservations, protect: None, starve: None }
     }
 
-    fn plain(&self, deepest: &Arc<AtomicUsize>) -> Box<dyn Policy> {
-        Box::new(PlainRules { keys: self.clone(), jobs: Vec::new(), deepest: deepest.clone() })
+    fn plain(&self, deepest: &Arc<AtomicUsize>) -> Scheduler {
+        Scheduler::new(PlainRules { keys: self.clone(), jobs: Vec::new(), deepest: deepest.clone() })
     }
 
     fn spec(&self) -> String {
@@ -459,7 +471,8 @@ fn equals_the_plain_walk(
     let fast =
         schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let plain = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: deepest.clone() });
-    let expected = run_with_withdrawals(&workload, Box::new(plain), predictor, options, extras);
+    let plain = Scheduler { answers: true, ..Scheduler::new(plain) };
+    let expected = run_with_withdrawals(&workload, plain, predictor, options, extras);
     let result = run_with_withdrawals(&workload, fast, predictor, options, extras);
     prop_assert!(result == expected, "{} with {}, {:?}", keys.spec(), predictor, extras);
     Ok(())
@@ -506,7 +519,7 @@ fn the_plain_walk_equals_the_plain_scan() {
     check(438, 1000, cases, |(workload, keys, predictor, options)| {
         let walk = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: Arc::default() });
         let expected = run(&workload, keys.plain(&Arc::default()), predictor, options);
-        prop_assert_eq!(run(&workload, Box::new(walk), predictor, options), expected);
+        prop_assert_eq!(run(&workload, Scheduler::new(walk), predictor, options), expected);
         Ok(())
     });
 }
@@ -534,8 +547,8 @@ fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
         let queue = Order::from_name(queue).unwrap();
         let rules = Rules { queue, running, reservations: None, ..Rules::default() };
         let options = EngineOptions::default();
-        let anew = run(&workload, Box::new(Reserving::anew(&rules)), predictor, options);
-        assert!(run(&workload, rules.policy(), predictor, options) == anew, "{rules:?} with {predictor}");
+        let anew = run(&workload, Reserving::anew(&rules).into(), predictor, options);
+        assert!(run(&workload, rules.scheduler(), predictor, options) == anew, "{rules:?} with {predictor}");
     }
 }
 
@@ -567,8 +580,8 @@ fn one_reservation_is_easy() {
             Rules { scan: Order::from_name(scan).unwrap(), running, protect, ..Rules::default() }
         });
     check(434, 500, (saturated(), rules, predictors(), options()), |(workload, rules, predictor, options)| {
-        let general = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
-        prop_assert_eq!(general, run(&workload, rules.policy(), predictor, options));
+        let general = run(&workload, Reserving::new(&rules).into(), predictor, options);
+        prop_assert_eq!(general, run(&workload, rules.scheduler(), predictor, options));
         Ok(())
     });
 }

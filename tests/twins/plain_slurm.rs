@@ -13,7 +13,7 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, Outcome};
 use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Facts, Machine, Policy, Waiting};
+use shadowtime::schedule::{self, Decisions, Machine, Policy, PolicyEvent, Scheduler, Waiting};
 use shadowtime::time::Time;
 use shadowtime::trace::Workload;
 
@@ -359,24 +359,26 @@ impl PlainSlurm {
 }
 
 impl Policy for PlainSlurm {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.unix_start = facts.unix_start;
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => self.unix_start = facts.unix_start,
+            PolicyEvent::Arrival { id, job, .. } => {
+                assert_eq!(id.index(), self.jobs.len());
+                self.jobs.push(*job);
+                self.event = true;
+            }
+            PolicyEvent::End(id) => {
+                let at = self.running.iter().position(|job| job.0 == id).unwrap();
+                let (_, start, ..) = self.running.remove(at);
+                self.past.push((id, start, machine.now));
+                self.event = true;
+            }
+            _ => {}
+        }
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        assert_eq!(id.index(), self.jobs.len());
-        self.jobs.push(*job);
-        self.event = true;
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        let at = self.running.iter().position(|job| job.0 == id).unwrap();
-        let (_, start, ..) = self.running.remove(at);
-        self.past.push((id, start, now));
-        self.event = true;
-    }
-
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let starts = &mut out.starts;
         self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         // Seconds without a call: nobody waited, but main passes are counted.
         for second in self.seen.map_or(machine.now, |seen| seen + 1)..machine.now {
@@ -404,7 +406,7 @@ impl Policy for PlainSlurm {
         }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         self.seen.filter(|_| self.is_waiting).map(|seen| seen + 1)
     }
 }
@@ -443,11 +445,10 @@ fn keys() -> impl Strategy<Value = Keys> {
     )
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "slurm".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
+    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
 type Case = (Workload, Keys, &'static str, Option<Time>);
@@ -480,7 +481,7 @@ fn equals_the_plain_version(
     let fast =
         schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let options = EngineOptions { unix_start, ..EngineOptions::default() };
-    let expected = run(&workload, Box::new(plain), predictor, options);
+    let expected = run(&workload, Scheduler::new(plain), predictor, options);
     prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
     Ok(())
 }

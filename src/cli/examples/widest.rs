@@ -8,17 +8,16 @@
 
 use std::cmp::Reverse;
 
-use shadowtime::job::JobId;
-use shadowtime::schedule::{Policy, Machine, catalog::SchedulerEntry};
+use shadowtime::schedule::{Decisions, Machine, Policy, Scheduler, catalog::SchedulerEntry};
 use shadowtime::spec::Form;
 
 /// Without reservations, so wide jobs may wait for long.
 struct Widest;
 
-/// In the machine each waiting job also has its prediction, and each running job its predicted end. The other events,
-/// such as `on_arrival` and `on_termination`, are for schedulers that remember something from pass to pass.
+/// In the machine each waiting job also has its prediction, and each running job its predicted end. Schedulers that remember
+/// something from pass to pass are told what happens (`on`), and can ask for a pass at a time (`wake`).
 impl Policy for Widest {
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
@@ -26,14 +25,14 @@ impl Policy for Widest {
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());
-                starts.push(job.id);
+                out.starts.push(job.id);
             }
         }
     }
 }
 
 static WIDEST: Form = Form { name: "widest", about: "the widest job first", keys: &[] };
-static MINE: [SchedulerEntry; 1] = [(&WIDEST, |_, _| Box::new(Widest))];
+static MINE: [SchedulerEntry; 1] = [(&WIDEST, |_, _| Scheduler::new(Widest))];
 
 fn main() -> std::process::ExitCode {
     shadowtime::cli::run_with(&[], &MINE, std::env::args_os())

@@ -7,7 +7,8 @@ use crate::text::counted;
 use crate::time::{Seconds, Time};
 
 /// Why a simulation cannot continue. `job` is the job's number in the log, `time` the simulated instant of the error,
-/// `predictor` and `scheduler` are the names given in [`Named`](super::Named).
+/// `predictor` and `scheduler` are the names given in [`Named`](super::Named) and
+/// [`Scheduler`](crate::schedule::Scheduler).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
     /// The predictor made no prediction at an event where one is required.

@@ -4,11 +4,11 @@ use super::arrivals::Arrivals;
 use super::index::Index;
 use super::line::QueueOrder;
 use super::machine::Machine;
-use super::policy::Facts;
+use super::policy::PolicyEvent;
 use super::queue::{QueuePlace, Waiting};
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 
 /// The waiting jobs in the order of the queue, what the machine does not say of them, and, while the queue is deep, an index of them.
 pub(super) struct Backlog<I = Ranked> {
@@ -114,33 +114,26 @@ impl<I: Index> Backlog<I> {
         self.arrivals.forget_before(machine.waiting.first().map(|job| job.id));
     }
 
-    /// See [`super::Policy::on_begin`].
-    pub fn on_begin(&mut self, facts: &Facts) {
-        self.arrivals.set_origin(facts.first_submission);
-    }
-
-    /// See [`super::Policy::on_arrival`].
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrivals.push(id, job);
-    }
-
-    /// See [`super::Policy::on_prediction`].
-    #[inline]
-    pub fn on_prediction(&mut self, job: &Waiting) {
-        // A newcomer is added at the next pass.
-        if self.seen.is_some_and(|seen| job.id <= seen) {
-            self.line.put(job, &self.arrivals);
-            if self.is_deep {
-                self.index.change(job, &self.arrivals);
+    /// Something has happened.
+    pub fn on(&mut self, event: &PolicyEvent<'_>) {
+        match event {
+            PolicyEvent::Begin(facts) => self.arrivals.set_origin(facts.first_submission),
+            PolicyEvent::Arrival { id, job, .. } => self.arrivals.push(*id, job),
+            // A newcomer is added at the next pass.
+            PolicyEvent::Change(job) if self.seen.is_some_and(|seen| job.id <= seen) => {
+                self.line.put(job, &self.arrivals);
+                if self.is_deep {
+                    self.index.change(job, &self.arrivals);
+                }
             }
-        }
-    }
-
-    /// See [`super::Policy::on_cancellation`].
-    pub fn on_cancellation(&mut self, job: &Waiting) {
-        self.line.remove(job.id);
-        if self.is_deep {
-            self.index.remove(job);
+            PolicyEvent::Cancellation(job) => {
+                self.line.remove(job.id);
+                if self.is_deep {
+                    self.index.remove(job);
+                }
+            }
+            PolicyEvent::Order(jobs) => self.line.give(jobs.to_vec()),
+            _ => {}
         }
     }
 }

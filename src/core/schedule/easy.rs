@@ -3,12 +3,11 @@
 use super::arrivals::Arrivals;
 use super::backlog::Backlog;
 use super::fcfs::heads_that_fit;
-use super::forward::forward_policy;
 use super::guide::{Guide, Guided};
 use super::index::Index;
 use super::machine::Machine;
 use super::order::Order;
-use super::policy::Policy;
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::{QueuePlace, Waiting};
 use super::rules::{Counting, Rules};
 use super::scan_index::ScanIndex;
@@ -217,7 +216,7 @@ impl Easy {
 }
 
 impl Guided for Easy {
-    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions) {
         self.backlog.begin_pass(machine);
         self.started.clear();
         if let Some(head) = machine.waiting.first() {
@@ -225,29 +224,37 @@ impl Guided for Easy {
             let pass = EasyPass { machine, head, is_protected };
             if self.is_for_newcomers(guide, &pass) {
                 self.is_without_protection &= !is_protected;
-                self.scan(guide, &pass, self.backlog.newcomers(machine), &[], machine.capacity, starts);
+                let newcomers = self.backlog.newcomers(machine);
+                self.scan(guide, &pass, newcomers, &[], machine.capacity, &mut out.starts);
             } else {
-                self.pass_over_all(guide, &pass, starts);
+                self.pass_over_all(guide, &pass, &mut out.starts);
             }
         }
-        self.backlog.end_pass(machine, starts);
+        self.backlog.end_pass(machine, &out.starts);
     }
 }
 
 impl Policy for Easy {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         let rules = self.rules;
-        self.guided_pass(&rules, machine, starts);
+        match out.asked {
+            Asked::Pass => self.guided_pass(&rules, machine, out),
+            Asked::Reservations(most) => {
+                let Some(head) = machine.waiting.first().filter(|_| most > 0) else { return };
+                out.reserved.push((head.id, Shadow::of_head(machine, &[], &machine.capacity, head).time));
+            }
+            _ => {}
+        }
     }
 
-    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let Some(head) = machine.waiting.first().filter(|_| most > 0) else { return };
-        reserved.push((head.id, Shadow::of_head(machine, &[], &machine.capacity, head).time));
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
+}
 
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.running == Counting::Estimate
+impl From<Easy> for Scheduler {
+    fn from(easy: Easy) -> Scheduler {
+        let by_estimates = easy.rules.running == Counting::Estimate;
+        Scheduler { by_estimates, answers: true, ..Scheduler::new(easy) }
     }
 }

@@ -3,11 +3,10 @@
 use super::arrivals::Arrivals;
 use super::machine::Machine;
 use super::order::{Order, Rank};
-use super::policy::Policy;
+use super::policy::{Decisions, Policy};
 use super::queue::Waiting;
 use super::room::Room;
 use super::rules::Rules;
-use crate::job::JobId;
 use crate::time::Time;
 
 /// The place of a job among those that are tried: a class, and its place in that. The smallest comes first.
@@ -61,6 +60,6 @@ impl Guide for Rules {
 
 /// A backfilling policy of which a pass can have another guide than the rules.
 pub(super) trait Guided: Policy {
-    /// As [`Policy::pass`].
-    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, starts: &mut Vec<JobId>);
+    /// A pass, as [`Policy::decide`] makes it.
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions);
 }

@@ -65,6 +65,7 @@ impl Machine {
 }
 
 impl Machine {
+    /// An idle machine, on nodes if there are shapes.
     pub(crate) fn new(procs: u32, inflate: f64, shapes: Option<Arc<Shapes>>, by_estimates: bool) -> Self {
         let nodes = shapes.map(|shapes| Box::new(Nodes::new(shapes)));
         Machine { nodes, inflate, by_estimates, ..Machine::pool(procs) }

@@ -2,17 +2,15 @@
 //! job has one. [`super::Easy`] is the same for one reservation and a queue in order of arrival, and faster.
 
 use super::backlog::Backlog;
-use super::forward::forward_policy;
 use super::index::Index;
 use super::machine::Machine;
 use super::order::{Order, Rank};
 use super::plan::{Indexed, Listed, Plan};
-use super::policy::{InGivenOrder, Policy};
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
 use crate::job::JobId;
-use crate::time::Time;
 
 /// Each pass walks through the queue in its order. A job that can start now without delaying an earlier one starts, any other
 /// gets a reservation at the earliest place that is free. When the permitted number of reservations is reached, the other jobs are
@@ -133,37 +131,39 @@ impl Reserving {
     }
 }
 
-/// For backfilling that makes everything anew.
-impl InGivenOrder for Reserving {
-    fn give_order(&mut self, jobs: Vec<JobId>) {
-        self.backlog.line.give(jobs);
+impl Policy for Reserving {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => {
+                self.backlog.begin_pass(machine);
+                self.is_kept &= self.backlog.is_deep();
+                if self.backlog.narrowest(machine).is_some_and(|procs| procs <= machine.free()) {
+                    match self.rules.reservations {
+                        Some(most) => self.reserve_some(most, machine, &mut out.starts),
+                        None => self.reserve_all(machine, &mut out.starts),
+                    }
+                }
+                self.backlog.end_pass(machine, &out.starts);
+            }
+            Asked::Reservations(most) => {
+                self.is_kept = false;
+                let Backlog { line, arrivals, .. } = &mut self.backlog;
+                let most = self.rules.reservations.map_or(most, |reservations| reservations.min(most));
+                self.plan.list(machine, arrivals, line.jobs(machine, arrivals).take(most), &mut out.reserved);
+            }
+            _ => {}
+        }
+    }
+
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
 }
 
-impl Policy for Reserving {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(machine);
-        self.is_kept &= self.backlog.is_deep();
-        if self.backlog.narrowest(machine).is_some_and(|procs| procs <= machine.free()) {
-            match self.rules.reservations {
-                Some(most) => self.reserve_some(most, machine, starts),
-                None => self.reserve_all(machine, starts),
-            }
-        }
-        self.backlog.end_pass(machine, starts);
-    }
-
-    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.is_kept = false;
-        let Backlog { line, arrivals, .. } = &mut self.backlog;
-        let most = self.rules.reservations.map_or(most, |reservations| reservations.min(most));
-        self.plan.list(machine, arrivals, line.jobs(machine, arrivals).take(most), reserved);
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.running == Counting::Estimate
+impl From<Reserving> for Scheduler {
+    fn from(reserving: Reserving) -> Scheduler {
+        let by_estimates = reserving.rules.running == Counting::Estimate;
+        Scheduler { by_estimates, answers: true, ..Scheduler::new(reserving) }
     }
 }
 
@@ -184,16 +184,16 @@ mod tests {
         let wide = |id| Waiting { id: JobId(id), procs: 6, prediction: 100, length: 100 };
         (1..=1000).for_each(|id| machine.waiting.push(wide(id)));
         let pass = |policy: &mut Reserving, machine: &Machine| {
-            let mut starts = Vec::new();
-            policy.pass(machine, &mut starts);
-            starts
+            let mut out = Decisions::default();
+            policy.decide(machine, &mut out);
+            out.starts
         };
         assert!(pass(&mut policy, &machine).is_empty());
         machine.waiting.push(Waiting { id: JobId(1001), procs: 1, prediction: 50, length: 50 });
         assert_eq!(pass(&mut policy, &machine), [JobId(1001)]);
         machine.waiting.remove(JobId(1001));
         // A job that changes lets the plan begin anew, and now it is known how long jobs are.
-        policy.on_prediction(&wide(1));
+        policy.on(&PolicyEvent::Change(&wide(1)), &machine);
         machine.running.remove(1000, JobId(0));
         machine.running.insert(Running { id: JobId(0), grant: Grant::of_procs(8), end: 1000 });
         machine.running.insert(Running { id: JobId(1001), grant: Grant::of_procs(1), end: 50 });

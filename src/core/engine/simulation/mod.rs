@@ -12,7 +12,7 @@ use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
 use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
-use crate::schedule::{Facts, Machine, Policy};
+use crate::schedule::{Asked, Decisions, Facts, Machine, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
@@ -40,11 +40,11 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// 2. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
 ///    by earlier events of this instant. A job whose runtime equals its prediction misses no deadline;
 /// 3. arrivals, in workload order;
-/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wakes_at`] has come. A
+/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wake`](crate::schedule::Policy::wake) has come. A
 ///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
 ///
 /// The policy decides the order in which the jobs of a pass start. They start after the pass. If the policy preempts
-/// ([`Policy::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
+/// ([`Scheduler::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
 ///
 /// # Jobs that may not start yet
 ///
@@ -73,7 +73,7 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// observers is also an [`Observer`].
 pub struct Simulation<O: Observer = ()> {
     predictor: Named<dyn Predictor>,
-    policy: Named<dyn Policy>,
+    scheduler: Scheduler,
     options: EngineOptions,
     machine: Machine,
     /// What predictors and policies can read: the jobs in the system and the clock.
@@ -91,20 +91,14 @@ pub struct Simulation<O: Observer = ()> {
     /// When to check jobs for missed deadlines: no later than the deadline for each job that will miss its present one.
     deadlines: EventQueue,
     pass_due: bool,
-    /// [`Policy::follows_clock`].
-    policy_follows_clock: bool,
-    /// [`Policy::preempts`].
-    preempts: bool,
-    /// Whether there is [`Policy::as_outside`].
-    is_outside: bool,
-    /// If so, the number of passes since the last arrival after which nothing runs and in which no job has started.
+    /// If the scheduler is outside of this process, the number of passes since the last arrival after which nothing runs and in which no job has started.
     idle_passes: u32,
-    /// [`Policy::wakes_at`], or [`NEVER`].
+    /// [`Policy::wake`](crate::schedule::Policy::wake), or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
     wants: Wants,
-    /// The jobs that the last pass started.
-    started: Vec<JobId>,
+    /// What the policy has decided. The starts are those of the last pass.
+    decisions: Decisions,
     /// Scratch: the jobs with a queued deadline that has come.
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
@@ -130,8 +124,8 @@ struct Hidden {
 
 impl Simulation {
     /// An empty machine of `procs` processors. The clock is at `Time::MIN`. Only the recorder observes it.
-    pub fn new(procs: u32, policy: Named<dyn Policy>, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
-        Simulation::observed(procs, policy, predictor, options, ())
+    pub fn new(procs: u32, scheduler: Scheduler, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
+        Simulation::observed(procs, scheduler, predictor, options, ())
     }
 }
 
@@ -139,30 +133,24 @@ impl<O: Observer> Simulation<O> {
     /// As [`Simulation::new`], with an additional observer.
     pub fn observed(
         procs: u32,
-        mut policy: Named<dyn Policy>,
+        mut scheduler: Scheduler,
         predictor: Named<dyn Predictor>,
         options: EngineOptions,
         mut observer: O,
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
-        let machine = {
-            let by_estimates = policy.value.counts_running_by_estimates();
-            Machine::new(procs, options.inflate, policy.value.shapes(), by_estimates)
-        };
+        let machine = Machine::new(procs, options.inflate, scheduler.shapes.clone(), scheduler.by_estimates);
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
-        let (capacity, first_submission) = (machine.capacity, options.first_submission);
-        let inflate = options.inflate;
-        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, inflate, can_stop: true });
-        let policy_follows_clock = policy.value.follows_clock();
-        let preempts = policy.value.preempts();
-        let is_outside = policy.value.as_outside().is_some();
+        let EngineOptions { first_submission, inflate, .. } = options;
+        let facts = Facts { first_submission, unix_start, inflate, can_stop: scheduler.preempts };
+        scheduler.policy.on(&PolicyEvent::Begin(&facts), &machine);
         let wants = Wants::default();
         observer.on(Time::MIN, &Event::Begin(&wants), &machine);
         Simulation {
             predictor,
-            policy,
+            scheduler,
             options,
             machine,
             board,
@@ -173,13 +161,10 @@ impl<O: Observer> Simulation<O> {
             ends: EventQueue::default(),
             deadlines: EventQueue::default(),
             pass_due: false,
-            policy_follows_clock,
-            preempts,
-            is_outside,
             idle_passes: 0,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
-            started: Vec::new(),
+            decisions: Decisions::default(),
             wants,
             late: Vec::new(),
             changed: Vec::new(),
@@ -208,7 +193,7 @@ impl<O: Observer> Simulation<O> {
         let submission = job.submission;
         let Machine { capacity, nodes, .. } = &self.machine;
         let is_too_wide = nodes.is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
-        if is_too_wide && !self.policy.value.oversubscribes() {
+        if is_too_wide && !self.scheduler.replays {
             let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
@@ -248,7 +233,7 @@ impl<O: Observer> Simulation<O> {
     fn withdraw(&mut self, id: JobId) -> Result<(), EngineError> {
         let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
         let place = self.place(id);
-        self.policy.value.on_cancellation(&job);
+        self.scheduler.policy.on(&PolicyEvent::Cancellation(&job), &self.machine);
         self.machine.forget(id);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
@@ -303,7 +288,7 @@ impl<O: Observer> Simulation<O> {
         match self.machine.waiting.first() {
             None => self.check_gate_is_empty(),
             Some(head) => Err(EngineError::Starved {
-                scheduler: self.policy.name.clone(),
+                scheduler: self.scheduler.name.clone(),
                 job: self.number(head.id),
                 time: self.now(),
                 waiting: self.machine.waiting.len(),
@@ -315,7 +300,7 @@ impl<O: Observer> Simulation<O> {
     /// or it has had 10,000 wakes since the last arrival in which no job started though nothing ran.
     pub fn is_stuck(&self) -> bool {
         let is_empty = || self.machine.waiting.is_empty() && self.ends.next() == NEVER && self.upcoming.is_empty();
-        self.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
+        self.scheduler.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
     }
 
     /// The instant of the next event; the present one if a pass is due. None if no events are left.
@@ -344,9 +329,9 @@ impl<O: Observer> Simulation<O> {
     /// If the predictor breaks its contract.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
-        if self.policy_follows_clock {
+        if self.scheduler.follows_clock {
             self.apply_predictions();
-            self.policy.value.on_clock(time);
+            self.scheduler.policy.on(&PolicyEvent::Clock(time), &self.machine);
         }
         self.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
@@ -381,24 +366,28 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the policy or the predictor breaks its contract.
     pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
-        self.started.clear();
+        self.decisions.starts.clear();
         if !std::mem::take(&mut self.pass_due) {
-            return Ok(&self.started);
+            return Ok(&self.decisions.starts);
         }
         self.apply_predictions();
-        self.policy.value.pass(&self.machine, &mut self.started);
-        if self.is_outside {
-            self.check_outside()?;
+        self.decisions.grants.clear();
+        self.ask(Asked::Pass);
+        if let Some(why) = self.decisions.failure.take() {
+            return Err(EngineError::PolicyFailed { scheduler: self.scheduler.name.clone(), why });
         }
-        if self.preempts {
+        if self.scheduler.is_outside {
+            self.count_idle_passes();
+        }
+        if !self.decisions.stops.is_empty() {
             self.stop_jobs()?;
         }
-        for at in 0..self.started.len() {
-            self.start(self.started[at])?;
+        for at in 0..self.decisions.starts.len() {
+            self.start(at)?;
         }
         self.machine.only_arrivals = true;
-        for at in 0..self.started.len() {
-            let id = self.started[at];
+        for at in 0..self.decisions.starts.len() {
+            let id = self.decisions.starts[at];
             self.predictor.value.on_start(id, self.board.board_mut());
             if self.options.predict_at_start {
                 self.predictor.value.predict_again(id, self.board.board_mut());
@@ -407,7 +396,7 @@ impl<O: Observer> Simulation<O> {
         }
         // A job is backfilled if one that arrived earlier still waits.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
-        for &id in &self.started {
+        for &id in &self.decisions.starts {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = in_system(&self.board, id);
             let (BoardEntry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
@@ -422,12 +411,19 @@ impl<O: Observer> Simulation<O> {
         self.report_pass();
         self.pass_starts_to_gate();
         self.update_wakeup();
-        Ok(&self.started)
+        Ok(&self.decisions.starts)
     }
 
-    /// Must be called after every event that may change [`Policy::wakes_at`].
+    /// Asks the policy something.
+    #[inline]
+    fn ask(&mut self, asked: Asked) {
+        self.decisions.asked = asked;
+        self.scheduler.policy.decide(&self.machine, &mut self.decisions);
+    }
+
+    /// Must be called after every event that may change [`Policy::wake`](crate::schedule::Policy::wake).
     fn update_wakeup(&mut self) {
-        self.wakes_at = self.policy.value.wakes_at().unwrap_or(NEVER);
+        self.wakes_at = self.scheduler.policy.wake().unwrap_or(NEVER);
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
@@ -439,7 +435,7 @@ impl<O: Observer> Simulation<O> {
         let end = End { job, submission, runtime, prediction, misses };
         self.observers.on(time, &Event::End(end), &self.machine);
         self.machine.release(id, start + self.counted_length(place));
-        self.policy.value.on_termination(id, time);
+        self.scheduler.policy.on(&PolicyEvent::End(id), &self.machine);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
@@ -463,13 +459,8 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
         self.machine.enqueue(id, submission.procs, request);
-        if self.is_outside
-            && let Some(outside) = self.policy.value.as_outside()
-        {
-            outside.on_job(id, in_log);
-            self.idle_passes = 0;
-        }
-        self.policy.value.on_arrival(id, submission);
+        self.idle_passes = 0;
+        self.scheduler.policy.on(&PolicyEvent::Arrival { id, job: submission, in_log }, &self.machine);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
             None => self.predictor.value.on_arrival(id, self.board.board_mut()),
@@ -484,13 +475,15 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    fn start(&mut self, id: JobId) -> Result<(), EngineError> {
+    /// Starts a job of the last pass, given by its place among the starts.
+    fn start(&mut self, at: usize) -> Result<(), EngineError> {
+        let id = self.decisions.starts[at];
         let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
         if let Some(nodes) = &mut self.machine.nodes {
             // What it was placed with counts, which may be another number than its processors in the log.
-            let placed = nodes.start(id, self.policy.value.take_grant(id));
-            placed.map_err(|why| self.bad_start(id, why))?;
-        } else if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
+            let grant = self.decisions.grants.get_mut(at).map(std::mem::take).unwrap_or_default();
+            nodes.start(id, grant).map_err(|why| self.bad_start(id, why))?;
+        } else if !self.machine.capacity.fits(job.shape()) && !self.scheduler.replays {
             return Err(self.bad_start(id, "it does not fit the free processors"));
         }
         let (now, place) = (self.now(), self.place(id));
@@ -506,18 +499,14 @@ impl<O: Observer> Simulation<O> {
         in_system(&self.board, id)
     }
 
-    /// The error of a policy outside of this process, if it has failed in a pass. Counts the passes without an effect.
-    fn check_outside(&mut self) -> Result<(), EngineError> {
-        let is_idle = self.started.is_empty() && self.ends.next() == NEVER;
+    /// Counts the passes without an effect.
+    fn count_idle_passes(&mut self) {
+        let is_idle = self.decisions.starts.is_empty() && self.ends.next() == NEVER;
         self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
-        match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
-            None => Ok(()),
-            Some(why) => Err(EngineError::PolicyFailed { scheduler: self.policy.name.clone(), why }),
-        }
     }
 
     fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {
-        let (scheduler, job) = (self.policy.name.clone(), self.number(id));
+        let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
         EngineError::BadStart { scheduler, job, time: self.now(), why }
     }
 

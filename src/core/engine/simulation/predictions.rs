@@ -7,6 +7,7 @@ use crate::engine::error::EngineError;
 use crate::engine::observer::{Event, Observer, Occasion, PredictionChange, PredictionMade};
 use crate::job::JobId;
 use crate::predict::{BoardChange, BoardEntry, Fault, Stage};
+use crate::schedule::PolicyEvent;
 use crate::time::Seconds;
 
 impl Hidden {
@@ -65,10 +66,8 @@ impl<O: Observer> Simulation<O> {
             let hidden = &mut self.hidden[place];
             let change = PredictionChange { place, made, old, runtime: hidden.runtime };
             self.observers.on(time, &Event::Prediction(change), &self.machine);
-            if self.is_outside
-                && let Some(outside) = self.policy.value.as_outside()
-            {
-                outside.on_new_prediction(job, new);
+            if self.scheduler.is_outside {
+                self.scheduler.policy.on(&PolicyEvent::Prediction(job, new), &self.machine);
             }
             if old == 0 {
                 // Applied at once: most arriving jobs are predicted only once before the pass.
@@ -141,8 +140,8 @@ impl<O: Observer> Simulation<O> {
             }
             match stage {
                 Stage::Waiting => {
-                    if let Some(job) = self.machine.predict_waiting(id, old, new) {
-                        self.policy.value.on_prediction(job);
+                    if let Some(job) = self.machine.predict_waiting(id, old, new).copied() {
+                        self.scheduler.policy.on(&PolicyEvent::Change(&job), &self.machine);
                     }
                 }
                 Stage::Running { start } => self.machine.predict_running(id, start, old, new),

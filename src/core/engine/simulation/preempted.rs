@@ -5,13 +5,13 @@ use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
 use crate::engine::observer::{Event, Observer, Occasion, Preemption};
 use crate::predict::{BoardEntry, Stage};
-use crate::schedule::Stop;
+use crate::schedule::{PolicyEvent, Stop};
 
 impl<O: Observer> Simulation<O> {
     /// Stops the running jobs that the last pass has decided to stop.
     #[cold]
     pub(super) fn stop_jobs(&mut self) -> Result<(), EngineError> {
-        for stop in self.policy.value.take_stops() {
+        for stop in std::mem::take(&mut self.decisions.stops) {
             self.stop(stop)?;
         }
         Ok(())
@@ -24,7 +24,7 @@ impl<O: Observer> Simulation<O> {
             _ => None,
         });
         let Some((place, start)) = running else {
-            let (scheduler, job) = (self.policy.name.clone(), self.number(id));
+            let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
             return Err(EngineError::BadStop { scheduler, job, time: now });
         };
         // Its end and its deadline do not come any more.
@@ -45,7 +45,7 @@ impl<O: Observer> Simulation<O> {
         self.machine.requeue(id, start, self.counted_length(place), prediction);
         self.hidden[place].applied = prediction;
         self.board.set_stage_at(place, Stage::Waiting);
-        self.policy.value.on_requeue(id, submission, now);
+        self.scheduler.policy.on(&PolicyEvent::Requeue(id, submission), &self.machine);
         self.predictor.value.on_requeue(id, self.board.board_mut());
         self.absorb(Occasion::Requeue, id)?;
         if let Some(gate) = &mut self.gate {

@@ -3,6 +3,7 @@
 use super::{Simulation, placed};
 use crate::engine::observer::{Event, Observer, PassEnd, Reservation};
 use crate::job::JobId;
+use crate::schedule::Asked;
 use crate::time::Time;
 
 impl<O: Observer> Simulation<O> {
@@ -15,8 +16,9 @@ impl<O: Observer> Simulation<O> {
             let of = |(id, start)| Reservation { job: placed(&self.gate, id, self.place(id)), start };
             reserved = made.map(of).collect();
         }
-        if self.wants.wants_held() {
-            self.policy.value.held_by_limits(&self.machine, &mut held);
+        if self.wants.wants_held() && self.scheduler.answers {
+            self.ask(Asked::Held);
+            std::mem::swap(&mut held, &mut self.decisions.held);
         }
         let end = PassEnd { reserved: &reserved, held: &held };
         self.observers.1.on(self.machine.now, &Event::Pass(end), &self.machine);
@@ -25,8 +27,9 @@ impl<O: Observer> Simulation<O> {
     /// The starts that the policy has reserved for waiting jobs after a pass, by the predictions that the pass had: the first
     /// `most` in the order of the queue. Jobs are numbered in order of arrival.
     pub fn reservations(&mut self, most: usize) -> Vec<(JobId, Time)> {
-        let mut reserved = Vec::new();
-        self.policy.value.reservations(&self.machine, most, &mut reserved);
-        reserved
+        if self.scheduler.answers {
+            self.ask(Asked::Reservations(most));
+        }
+        std::mem::take(&mut self.decisions.reserved)
     }
 }

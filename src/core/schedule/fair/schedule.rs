@@ -9,7 +9,7 @@ use super::late::LateJobs;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
 use crate::schedule::machine::Machine;
-use crate::schedule::policy::Facts;
+use crate::schedule::policy::PolicyEvent;
 use crate::schedule::queue::Waiting;
 use crate::time::{Seconds, Time};
 
@@ -58,8 +58,23 @@ impl VirtualSchedule {
         }
     }
 
-    pub fn on_begin(&mut self, facts: &Facts) {
-        self.machine.on_begin(facts);
+    /// Something has happened in reality.
+    pub fn on(&mut self, event: &PolicyEvent<'_>, real: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => self.machine.begin(facts, real),
+            PolicyEvent::Arrival { id, job, .. } => self.arrived.push((id, *job)),
+            PolicyEvent::Change(waiting) => {
+                if let Some(job) = self.find_mut(waiting.id) {
+                    (job.prediction, job.length) = (waiting.prediction, waiting.length);
+                }
+            }
+            // All earlier instants are done.
+            PolicyEvent::End(id) => self.end(id, real.now),
+            // It leaves both schedules at the pass of this instant.
+            PolicyEvent::Cancellation(job) => self.cancelled.push(job.id),
+            PolicyEvent::Clock(now) => self.advance_before(now),
+            _ => {}
+        }
     }
 
     /// A job that is known, or None: a job that ran before the first pass.
@@ -75,23 +90,8 @@ impl VirtualSchedule {
         self.find(id).expect("a job that waits is known")
     }
 
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrived.push((id, *job));
-    }
-
-    pub fn on_prediction(&mut self, waiting: &Waiting) {
-        if let Some(job) = self.find_mut(waiting.id) {
-            (job.prediction, job.length) = (waiting.prediction, waiting.length);
-        }
-    }
-
-    /// A job that waits in reality is cancelled. It leaves both schedules at the pass of this instant.
-    pub fn on_cancellation(&mut self, id: JobId) {
-        self.cancelled.push(id);
-    }
-
-    /// A job ends in reality. All earlier instants are done.
-    pub fn end(&mut self, id: JobId, now: Time) {
+    /// A job ends in reality.
+    fn end(&mut self, id: JobId, now: Time) {
         let Some(&job) = self.find(id) else { return };
         let RealStage::Running { start } = job.real else { return };
         let runtime = now - start;
@@ -119,7 +119,7 @@ impl VirtualSchedule {
     }
 
     /// Handles the virtual events before an instant, each with its pass.
-    pub fn advance_before(&mut self, now: Time) {
+    fn advance_before(&mut self, now: Time) {
         while let Some(&Reverse((time, _))) = self.due.peek()
             && time < now
         {

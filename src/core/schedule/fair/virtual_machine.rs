@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::job::{JobId, Submission, increment};
+use crate::job::{InLog, JobId, Submission, increment};
 use crate::machine::{Nodes, ShapeId};
 use crate::request::RequestId;
 use crate::schedule::machine::Machine;
-use crate::schedule::policy::{Facts, Policy};
+use crate::schedule::policy::{Decisions, Facts, Policy, PolicyEvent, Scheduler};
 use crate::schedule::running::{Move, Running};
 use crate::time::Time;
 
@@ -17,24 +17,25 @@ pub(super) struct VirtualMachine {
     /// The jobs that have outlived their estimates: how often the end that is counted with has passed, and that end.
     outlived: FxHashMap<JobId, (u32, Time)>,
     is_pass_due: bool,
-    started: Vec<JobId>,
+    decisions: Decisions,
 }
 
 impl VirtualMachine {
     /// An idle machine with this scheduler, which must be EASY.
-    pub fn new(policy: Box<dyn Policy>) -> VirtualMachine {
+    pub fn new(easy: Scheduler) -> VirtualMachine {
         VirtualMachine {
-            machine: Machine::new(0, 1.0, policy.shapes(), policy.counts_running_by_estimates()),
-            policy,
+            machine: Machine::new(0, 1.0, easy.shapes.clone(), easy.by_estimates),
+            policy: easy.policy,
             outlived: FxHashMap::default(),
             is_pass_due: false,
-            started: Vec::new(),
+            decisions: Decisions::default(),
         }
     }
 
-    pub fn on_begin(&mut self, facts: &Facts) {
-        self.machine.capacity = facts.capacity;
-        self.policy.on_begin(facts);
+    /// The simulation begins. The real machine is idle.
+    pub fn begin(&mut self, facts: &Facts, real: &Machine) {
+        self.machine.capacity = real.capacity;
+        self.policy.on(&PolicyEvent::Begin(facts), &self.machine);
     }
 
     /// The first of the waiting jobs.
@@ -43,8 +44,8 @@ impl VirtualMachine {
     }
 
     pub fn arrive(&mut self, id: JobId, job: &Submission, request: Option<RequestId>) {
-        self.policy.on_arrival(id, job);
         self.machine.enqueue(id, job.procs, request.unwrap_or(RequestId::NONE));
+        self.policy.on(&PolicyEvent::Arrival { id, job, in_log: InLog::default() }, &self.machine);
         self.machine.predict_waiting(id, 0, job.estimate);
         self.is_pass_due = true;
     }
@@ -63,7 +64,7 @@ impl VirtualMachine {
     /// A waiting job leaves without having run.
     pub fn withdraw(&mut self, id: JobId) {
         let Some(job) = self.machine.withdraw(id) else { return };
-        self.policy.on_cancellation(&job);
+        self.policy.on(&PolicyEvent::Cancellation(&job), &self.machine);
         self.machine.forget(id);
         self.is_pass_due = true;
     }
@@ -75,31 +76,33 @@ impl VirtualMachine {
         self.is_pass_due = true;
     }
 
-    /// What a running job has of the nodes.
+    /// What a running job has of the nodes, if there are any.
     #[cfg(test)]
-    pub fn grant(&self, id: JobId) -> crate::machine::NodeGrant {
-        self.machine.nodes.as_ref().map_or_else(Vec::new, |nodes| nodes.grant(id).to_vec())
+    pub fn grant(&self, id: JobId) -> Option<crate::machine::NodeGrant> {
+        self.machine.nodes().map(|nodes| nodes.grant(id).to_vec())
     }
 
     /// One pass, if a job has arrived, ended or left. Returns the jobs that start.
     pub fn pass(&mut self, now: Time) -> &[JobId] {
-        self.started.clear();
+        self.decisions.starts.clear();
+        self.decisions.grants.clear();
         if !std::mem::take(&mut self.is_pass_due) {
-            return &self.started;
+            return &self.decisions.starts;
         }
         self.raise_outlived(now);
-        let VirtualMachine { policy, machine, started, .. } = self;
+        let VirtualMachine { policy, machine, decisions, .. } = self;
         machine.now = now;
-        policy.pass(machine, started);
-        for &id in started.iter() {
+        policy.decide(machine, decisions);
+        for (at, &id) in decisions.starts.iter().enumerate() {
             let job = machine.withdraw(id).expect("a job that starts waits");
             if let Some(nodes) = &mut machine.nodes {
-                nodes.start(id, policy.take_grant(id)).expect("a job that starts fits the nodes");
+                let grant = std::mem::take(&mut decisions.grants[at]);
+                nodes.start(id, grant).expect("a job that starts fits the nodes");
             }
             machine.start(job, now, job.length);
         }
         machine.only_arrivals = true;
-        &self.started
+        &self.decisions.starts
     }
 
     /// Jobs that have outlived the ends they are counted with are counted with later ones, as the predictor `estimate` does at

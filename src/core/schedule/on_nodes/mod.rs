@@ -10,17 +10,16 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
-use super::forward::forward_policy;
 use super::guide::{Guide, Guided, Precedence};
 use super::machine::Machine;
 use super::order::Order;
-use super::policy::{InGivenOrder, NeverStarts, Policy};
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
+use crate::job::JobId;
+use crate::machine::{Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
-use crate::time::{Seconds, Time};
+use crate::time::Seconds;
 
 use bounds::JobAtPlace;
 use plan::{Granted, NodePlan};
@@ -107,6 +106,12 @@ impl OnNodes {
                 }
             }
         }
+    }
+
+    /// Hands out what the started jobs get.
+    fn end_pass(&mut self, machine: &Machine, out: &mut Decisions) {
+        self.backlog.end_pass(machine, &out.starts);
+        out.grants.extend(out.starts.iter().map(|&id| self.plan.take_grant(id).unwrap_or_default()));
     }
 
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
@@ -236,17 +241,17 @@ impl OnNodes {
 }
 
 impl Guided for OnNodes {
-    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, starts: &mut Vec<JobId>) {
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions) {
         let nodes = nodes_of(machine);
         self.backlog.begin_pass(machine);
         self.plan.begin(machine.now, nodes);
         if machine.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
             let mut queue = self.queued(machine, nodes);
-            self.start_first(&mut queue, guide, machine, starts);
-            self.backfill_queue(&queue, guide, machine, starts);
+            self.start_first(&mut queue, guide, machine, &mut out.starts);
+            self.backfill_queue(&queue, guide, machine, &mut out.starts);
             self.queue = queue;
         }
-        self.backlog.end_pass(machine, starts);
+        self.end_pass(machine, out);
     }
 }
 
@@ -254,54 +259,45 @@ fn nodes_of(machine: &Machine) -> &Nodes {
     machine.nodes().expect("the engine has the nodes of this policy")
 }
 
-impl InGivenOrder for OnNodes {
-    fn give_order(&mut self, jobs: Vec<JobId>) {
-        self.backlog.line.give(jobs);
+impl Policy for OnNodes {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match (out.asked, self.rules) {
+            (Asked::Pass, Some(rules)) => self.guided_pass(&rules, machine, out),
+            (Asked::Pass, None) => {
+                let nodes = nodes_of(machine);
+                self.backlog.begin_pass(machine);
+                self.plan.begin(machine.now, nodes);
+                self.start_in_order(machine, nodes, &mut out.starts);
+                self.end_pass(machine, out);
+            }
+            (Asked::Reservations(most), Some(rules)) => {
+                let nodes = nodes_of(machine);
+                self.plan.begin(machine.now, nodes);
+                let mut counts = ReservedCounts::new(nodes, rules.reservations);
+                let queue = self.queued(machine, nodes);
+                for queued in &queue {
+                    let mut places = nodes.shapes().get(queued.request).places.iter();
+                    if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
+                        self.reserve(queued, queued.job.length, &mut counts, machine, nodes);
+                    }
+                }
+                self.queue = queue;
+                out.reserved.extend(self.plan.reservations());
+            }
+            (Asked::Never { id, .. }, _) => out.never = self.reach.why_never(id, nodes_of(machine)),
+            _ => {}
+        }
+    }
+
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
 }
 
-impl Policy for OnNodes {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
-        if let Some(rules) = self.rules {
-            return self.guided_pass(&rules, machine, starts);
-        }
-        let nodes = nodes_of(machine);
-        self.backlog.begin_pass(machine);
-        self.plan.begin(machine.now, nodes);
-        self.start_in_order(machine, nodes, starts);
-        self.backlog.end_pass(machine, starts);
-    }
-
-    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let (Some(nodes), Some(rules)) = (machine.nodes(), self.rules) else { return };
-        self.plan.begin(machine.now, nodes);
-        let mut counts = ReservedCounts::new(nodes, rules.reservations);
-        let queue = self.queued(machine, nodes);
-        for queued in &queue {
-            let mut places = nodes.shapes().get(queued.request).places.iter();
-            if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
-                self.reserve(queued, queued.job.length, &mut counts, machine, nodes);
-            }
-        }
-        self.queue = queue;
-        reserved.extend(self.plan.reservations());
-    }
-
-    fn why_never(&mut self, id: JobId, _job: &Submission, machine: &Machine, _is_end: bool) -> Option<NeverStarts> {
-        self.reach.why_never(id, nodes_of(machine))
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.is_some_and(|rules| rules.running == Counting::Estimate)
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        Some(Arc::clone(&self.shapes))
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        self.plan.take_grant(id).unwrap_or_default()
+impl From<OnNodes> for Scheduler {
+    fn from(policy: OnNodes) -> Scheduler {
+        let by_estimates = policy.rules.is_some_and(|rules| rules.running == Counting::Estimate);
+        let shapes = Some(Arc::clone(&policy.shapes));
+        Scheduler { shapes, by_estimates, answers: true, ..Scheduler::new(policy) }
     }
 }

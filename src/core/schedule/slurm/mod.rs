@@ -27,16 +27,16 @@ mod space;
 mod standing;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::accounts::LogFacts;
 use super::arrivals::ById;
 use super::machine::Machine;
 use super::on_nodes::PlacedPool;
-use super::policy::{Facts, Policy};
-use super::queue::Waiting;
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, Placement, Shapes};
+use crate::machine::{Cluster, Placement, PreemptMode, Shapes};
 use crate::spec::{Key, Spec};
 use crate::time::{Seconds, Time};
 
@@ -52,16 +52,21 @@ use space::Space;
 
 pub(super) use settings::{FORM, idle_key};
 
-/// The policy of a spec. The users or groups of the log have shares.
-pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
+/// The scheduler of a spec. The users or groups of the log have shares.
+pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
     let settings = Settings::of(spec);
+    let on_pool = |settings| Scheduler { answers: true, ..Scheduler::new(Slurm::new(settings, log)) };
     match log.shapes() {
-        None => Box::new(Slurm::new(settings, log)),
+        None => on_pool(settings),
         // The same passes, much faster.
         Some(shapes) if log.knows_jobs() && is_as_a_pool(spec, shapes) => {
-            Box::new(PlacedPool::new(Box::new(Slurm::new(settings, log)), shapes, Placement::default()))
+            PlacedPool::scheduler(on_pool(settings), shapes, Placement::default())
         }
-        Some(shapes) => Box::new(SlurmOnNodes::new(settings, shapes, log)),
+        Some(shapes) => {
+            let preempts = settings.parameters.preempt != PreemptMode::Off;
+            let policy = SlurmOnNodes::new(settings, shapes, log);
+            Scheduler { shapes: Some(Arc::clone(shapes)), preempts, answers: true, ..Scheduler::new(policy) }
+        }
     }
 }
 
@@ -256,7 +261,7 @@ impl Slurm {
     }
 }
 
-impl Policy for Slurm {
+impl Slurm {
     fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         let now = view.now;
         let is_by_predictions = self.settings.counting == Counting::Prediction;
@@ -302,11 +307,6 @@ impl Policy for Slurm {
         }
     }
 
-    fn on_begin(&mut self, facts: &Facts) {
-        self.unix_start = facts.unix_start;
-        self.nodes = PoolState::new(facts.capacity.procs(), self.settings.parameters.resolution);
-    }
-
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
         self.times.has_event = true;
         self.submissions.push(id, *job);
@@ -316,20 +316,41 @@ impl Policy for Slurm {
         }
     }
 
-    fn on_termination(&mut self, id: JobId, now: Time) {
+    fn on_end(&mut self, id: JobId, now: Time) {
         self.times.has_event = true;
         self.nodes.releases.end(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(id, now);
         }
     }
+}
 
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.times.has_event = true;
-        self.ranking.remove(job.id);
+impl Policy for Slurm {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => self.pass(machine, &mut out.starts),
+            Asked::Reservations(most) => self.reservations(machine, most, &mut out.reserved),
+            _ => {}
+        }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => {
+                self.unix_start = facts.unix_start;
+                self.nodes = PoolState::new(machine.procs(), self.settings.parameters.resolution);
+            }
+            PolicyEvent::Arrival { id, job, .. } => self.on_arrival(id, job),
+            PolicyEvent::End(id) => self.on_end(id, machine.now),
+            PolicyEvent::Cancellation(job) => {
+                self.times.has_event = true;
+                self.ranking.remove(job.id);
+            }
+            _ => {}
+        }
+    }
+
+    fn wake(&self) -> Option<Time> {
         let PassTimes { main, backfill, now, last_event, is_waiting, .. } = &self.times;
         let backfill = if self.revisit == Time::MAX { None } else { backfill.first_from(self.revisit) };
         let is_needed = self.is_cut_off || self.priorities.is_some();
@@ -341,8 +362,6 @@ impl Policy for Slurm {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::machine::parse_toml;
     use crate::request::{Request, Requests};
