@@ -1653,7 +1653,7 @@ mod simulation {
         }
         // Two processors are free at 3, and job 2 needs three.
         let why = "it does not fit the free processors";
-        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 2, time: 3, why };
+        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 2, time: 3, why, node: None };
         let jobs = [exact(0, 2, 9), exact(3, 3, 1)];
         assert_error(run_under(Everybody, &jobs), by_hand, &["'rash'", "job 2", "time 3"]);
     }
@@ -1666,7 +1666,8 @@ mod simulation {
                 out.starts.extend([machine.waiting.first().unwrap().id; 2]);
             }
         }
-        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why: "it does not wait" };
+        let why = "it does not wait";
+        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why, node: None };
         assert_error(run_under(Twice, &[exact(3, 1, 1)]), by_hand, &["'rash'", "job 1", "time 3"]);
     }
 

@@ -168,6 +168,7 @@ mod tests {
     use crate::job::JobId;
     use crate::machine::Grant;
     use crate::rng::stream;
+    use crate::schedule::machine::Change;
     use crate::schedule::running::{Running, RunningJobs};
     use rand::RngExt;
 
@@ -253,7 +254,10 @@ mod tests {
 
     /// A machine with these running jobs.
     fn machine(now: Time, free: u32, running: &RunningJobs) -> Machine {
-        Machine { now, running: running.clone(), ..Machine::pool(free) }
+        let mut machine = Machine::pool(free + running.iter().map(Running::procs).sum::<u32>());
+        machine.change(Change::Clock(now));
+        running.iter().for_each(|&job| machine.change(Change::Adopt { job, on_nodes: None }));
+        machine
     }
 
     /// A profile of the same steps. They must rise, as they do while jobs end and nothing is reserved.

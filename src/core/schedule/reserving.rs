@@ -170,7 +170,9 @@ impl From<Reserving> for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Grant, ShapeId};
+    use crate::machine::Grant;
+    use crate::request::RequestId;
+    use crate::schedule::machine::Change;
     use crate::schedule::running::Running;
 
     /// A thousand wide jobs wait, then a narrow one that can start. Where the wide jobs begin, one after another, has no effect on
@@ -178,27 +180,33 @@ mod tests {
     #[test]
     fn reservations_that_are_far_are_left_open() {
         let mut policy = Reserving::new(&Rules { reservations: None, ..Rules::default() });
-        let mut machine = Machine { now: 0, ..Machine::pool(10) };
-        let grant = machine.capacity.take(ShapeId::of_procs(9));
-        machine.running.insert(Running { id: JobId(0), grant, end: 1000 });
-        let wide = |id| Waiting { id: JobId(id), procs: 6, prediction: 100, length: 100 };
-        (1..=1000).for_each(|id| machine.waiting.push(wide(id)));
+        let mut machine = Machine::pool(10);
+        machine.change(Change::Clock(0));
+        let adopt = |machine: &mut Machine, procs| {
+            let job = Running { id: JobId(0), grant: Grant::of_procs(procs), end: 1000 };
+            machine.change(Change::Adopt { job, on_nodes: None });
+        };
+        let arrive = |machine: &mut Machine, id, procs, prediction| {
+            machine.change(Change::Arrive { id, procs, request: RequestId::NONE });
+            machine.change(Change::Predict { id, prediction, is_first: true });
+        };
+        adopt(&mut machine, 9);
+        (1..=1000).for_each(|id| arrive(&mut machine, JobId(id), 6, 100));
         let pass = |policy: &mut Reserving, machine: &Machine| {
             let mut out = Decisions::default();
             policy.decide(machine, &mut out);
             out.starts
         };
         assert!(pass(&mut policy, &machine).is_empty());
-        machine.waiting.push(Waiting { id: JobId(1001), procs: 1, prediction: 50, length: 50 });
+        arrive(&mut machine, JobId(1001), 1, 50);
         assert_eq!(pass(&mut policy, &machine), [JobId(1001)]);
-        machine.waiting.remove(JobId(1001));
+        machine.change(Change::Start { id: JobId(1001), grant: Vec::new(), counted: None });
         // A job that changes lets the plan begin anew, and now it is known how long jobs are.
-        policy.on(&PolicyEvent::Change(&wide(1)), &machine);
-        machine.running.remove(1000, JobId(0));
-        machine.running.insert(Running { id: JobId(0), grant: Grant::of_procs(8), end: 1000 });
-        machine.running.insert(Running { id: JobId(1001), grant: Grant::of_procs(1), end: 50 });
-        machine.waiting.push(Waiting { id: JobId(1002), procs: 1, prediction: 70, length: 70 });
-        machine.now = 1;
+        policy.on(&PolicyEvent::Change(machine.waiting.first().unwrap()), &machine);
+        machine.change(Change::End { id: JobId(0), counted: 1000 });
+        adopt(&mut machine, 8);
+        arrive(&mut machine, JobId(1002), 1, 70);
+        machine.change(Change::Clock(1));
         assert_eq!(pass(&mut policy, &machine), [JobId(1002)]);
         assert!(policy.plan.open_count() > 900, "{}", policy.plan.open_count());
     }

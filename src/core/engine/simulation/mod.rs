@@ -12,7 +12,7 @@ use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
 use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
-use crate::schedule::{Asked, Decisions, Facts, Machine, PolicyEvent, Scheduler};
+use crate::schedule::{Asked, Broken, Change, Decisions, Facts, Machine, Move, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
@@ -40,8 +40,9 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// 2. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
 ///    by earlier events of this instant. A job whose runtime equals its prediction misses no deadline;
 /// 3. arrivals, in workload order;
-/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wake`](crate::schedule::Policy::wake) has come. A
-///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
+/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's
+///    [`wake`](crate::schedule::Policy::wake) has come. A missed deadline alone changes predictions but starts no job, unless
+///    `pass_on_miss` is set.
 ///
 /// The policy decides the order in which the jobs of a pass start. They start after the pass. If the policy preempts
 /// ([`Scheduler::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
@@ -103,6 +104,8 @@ pub struct Simulation<O: Observer = ()> {
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
     changed: Vec<JobId>,
+    /// Scratch: running jobs that are counted with other ends.
+    moves: Vec<Move>,
     /// The jobs that were dropped because they can never start.
     never: NeverStarted,
 }
@@ -140,7 +143,7 @@ impl<O: Observer> Simulation<O> {
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
-        let machine = Machine::new(procs, options.inflate, scheduler.shapes.clone(), scheduler.by_estimates);
+        let machine = Machine::new(procs, options.inflate, scheduler.shapes.clone(), scheduler.replays);
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
         let EngineOptions { first_submission, inflate, .. } = options;
@@ -168,6 +171,7 @@ impl<O: Observer> Simulation<O> {
             wants,
             late: Vec::new(),
             changed: Vec::new(),
+            moves: Vec::new(),
             never: NeverStarted::default(),
         }
     }
@@ -191,8 +195,8 @@ impl<O: Observer> Simulation<O> {
     #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
-        let Machine { capacity, nodes, .. } = &self.machine;
-        let is_too_wide = nodes.is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
+        let capacity = self.machine.capacity;
+        let is_too_wide = self.machine.nodes().is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
         if is_too_wide && !self.scheduler.replays {
             let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
@@ -231,10 +235,11 @@ impl<O: Observer> Simulation<O> {
 
     /// Withdraws a waiting job, given by its arrival.
     fn withdraw(&mut self, id: JobId) -> Result<(), EngineError> {
-        let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        let job = self.machine.waiting.get(id).copied();
+        let Some(job) = job else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        self.machine.change(Change::Cancel(id));
         let place = self.place(id);
         self.scheduler.policy.on(&PolicyEvent::Cancellation(&job), &self.machine);
-        self.machine.forget(id);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         let job = placed(&self.gate, id, place);
@@ -357,7 +362,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn set_now(&mut self, time: Time) {
-        self.machine.now = time;
+        self.machine.change(Change::Clock(time));
         self.board.set_now(time);
     }
 
@@ -385,7 +390,7 @@ impl<O: Observer> Simulation<O> {
         for at in 0..self.decisions.starts.len() {
             self.start(at)?;
         }
-        self.machine.only_arrivals = true;
+        self.machine.change(Change::PassEnd);
         for at in 0..self.decisions.starts.len() {
             let id = self.decisions.starts[at];
             self.predictor.value.on_start(id, self.board.board_mut());
@@ -404,7 +409,7 @@ impl<O: Observer> Simulation<O> {
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
             let (time, submission, job) = (self.board.board().now(), job, placed(&self.gate, id, place));
-            let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+            let grant = self.machine.grant(id);
             let start = Start { job, submission, runtime, prediction, backfilled, inside, answered, grant };
             self.observers.on(time, &Event::Start(start), &self.machine);
         }
@@ -434,7 +439,7 @@ impl<O: Observer> Simulation<O> {
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         let end = End { job, submission, runtime, prediction, misses };
         self.observers.on(time, &Event::End(end), &self.machine);
-        self.machine.release(id, start + self.counted_length(place));
+        self.machine.change(Change::End { id, counted: start + self.counted_length(place) });
         self.scheduler.policy.on(&PolicyEvent::End(id), &self.machine);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
@@ -458,7 +463,7 @@ impl<O: Observer> Simulation<O> {
         }
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
         self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
-        self.machine.enqueue(id, submission.procs, request);
+        self.machine.change(Change::Arrive { id, procs: submission.procs, request });
         self.idle_passes = 0;
         self.scheduler.policy.on(&PolicyEvent::Arrival { id, job: submission, in_log }, &self.machine);
         self.pass_due = true;
@@ -470,7 +475,7 @@ impl<O: Observer> Simulation<O> {
         match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
             // Every job can start on a pool.
-            _ if self.machine.nodes.is_none() => Ok(()),
+            _ if self.machine.nodes().is_none() => Ok(()),
             _ => self.drop_if_never(id),
         }
     }
@@ -478,17 +483,11 @@ impl<O: Observer> Simulation<O> {
     /// Starts a job of the last pass, given by its place among the starts.
     fn start(&mut self, at: usize) -> Result<(), EngineError> {
         let id = self.decisions.starts[at];
-        let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
-        if let Some(nodes) = &mut self.machine.nodes {
-            // What it was placed with counts, which may be another number than its processors in the log.
-            let grant = self.decisions.grants.get_mut(at).map(std::mem::take).unwrap_or_default();
-            nodes.start(id, grant).map_err(|why| self.bad_start(id, why))?;
-        } else if !self.machine.capacity.fits(job.shape()) && !self.scheduler.replays {
-            return Err(self.bad_start(id, "it does not fit the free processors"));
-        }
+        let grant = self.decisions.grants.get_mut(at).map(std::mem::take).unwrap_or_default();
+        let counted = if self.scheduler.by_estimates { self.count_by_estimate(id) } else { None };
+        let applied = self.machine.apply(Change::Start { id, grant, counted });
+        applied.map_err(|broken| self.bad_start(broken))?;
         let (now, place) = (self.now(), self.place(id));
-        let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };
-        self.machine.start(job, now, counted);
         self.board.set_stage_at(place, Stage::Running { start: now });
         self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, self.by_log(id), place));
         self.watch_deadline(id, place);
@@ -505,9 +504,12 @@ impl<O: Observer> Simulation<O> {
         self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
     }
 
-    fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {
+    #[cold]
+    fn bad_start(&self, Broken { id, why, node }: Broken) -> EngineError {
         let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
-        EngineError::BadStart { scheduler, job, time: self.now(), why }
+        let nodes = self.machine.nodes().map(|nodes| &nodes.cluster().nodes);
+        let node = node.zip(nodes).map(|(node, nodes)| nodes[node as usize].name.clone());
+        EngineError::BadStart { scheduler, job, time: self.now(), why, node }
     }
 
     fn no_prediction(&self, id: JobId, event: &'static str) -> EngineError {

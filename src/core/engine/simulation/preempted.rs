@@ -5,7 +5,7 @@ use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
 use crate::engine::observer::{Event, Observer, Occasion, Preemption};
 use crate::predict::{BoardEntry, Stage};
-use crate::schedule::{PolicyEvent, Stop};
+use crate::schedule::{Change, PolicyEvent, Stop};
 
 impl<O: Observer> Simulation<O> {
     /// Stops the running jobs that the last pass has decided to stop.
@@ -34,7 +34,7 @@ impl<O: Observer> Simulation<O> {
         let BoardEntry { job: submission, prediction, .. } = *self.board.at(place);
         let (ran, job) = (now - start, placed(&self.gate, id, place));
         let left = self.hidden[place].runtime - ran;
-        let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+        let grant = self.machine.grant(id);
         let submission = &submission;
         let preemption = Preemption { job, submission, ran, left, grant, is_requeued };
         self.observers.on(now, &Event::Preemption(preemption), &self.machine);
@@ -42,7 +42,8 @@ impl<O: Observer> Simulation<O> {
             self.hidden[place].runtime = ran;
             return self.terminate(id, place);
         }
-        self.machine.requeue(id, start, self.counted_length(place), prediction);
+        let counted = start + self.counted_length(place);
+        self.machine.change(Change::Requeue { id, counted, prediction });
         self.hidden[place].applied = prediction;
         self.board.set_stage_at(place, Stage::Waiting);
         self.scheduler.policy.on(&PolicyEvent::Requeue(id, submission), &self.machine);

@@ -9,8 +9,6 @@ mod protocol;
 mod turn;
 mod warm;
 
-use std::sync::Arc;
-
 use news::News;
 pub use protocol::{EndAnswer, Episode, Introduction};
 use protocol::{PassAnswer, Wake, described};
@@ -25,7 +23,6 @@ use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
 use crate::job::JobId;
-use crate::machine::Shapes;
 use crate::program::{HANDED_ON, Program, ProgramSpec, TIMEOUT, command_key, json};
 use crate::spec::{Form, Spec};
 use crate::time::Time;
@@ -67,7 +64,6 @@ pub struct Exec {
     inflate: f64,
     /// The number of jobs that will arrive.
     jobs: usize,
-    shapes: Option<Arc<Shapes>>,
     news: News,
     turn: Turn,
     /// Backfilling in an order that the program gives, as `easy`.
@@ -78,7 +74,6 @@ pub struct Exec {
     wake: Option<Time>,
     /// The reservations of the last answer, in its order.
     reserved: Vec<(JobId, Time)>,
-    /// What the jobs have that the program has started in the last pass, in the order of the starts.
     warm: Option<WarmStart>,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
@@ -95,19 +90,17 @@ impl Exec {
     /// The program of a spec, for a log.
     pub fn new(spec: &Spec, log: &LogFacts<'_>) -> Exec {
         let (rules, placement) = (Rules::of(spec), rules::placement(spec));
-        let shapes = log.shapes().map(Arc::clone);
         Exec {
             spec: ProgramSpec::of(spec),
             program: ProgramStage::NotStarted,
             inflate: 1.0,
             news: News::new(log.run().cloned().unwrap_or_default()),
             turn: Turn::new(placement),
-            ordered: match &shapes {
+            ordered: match log.shapes() {
                 None => Reserving::anew(&rules).into(),
                 Some(shapes) => OnNodes::backfilling(&rules, shapes, placement).into(),
             },
             jobs: log.job_count(),
-            shapes,
             was_order: false,
             wake: None,
             reserved: Vec::new(),
@@ -126,7 +119,8 @@ impl Exec {
 
     /// The first line: what is known before the first pass.
     pub fn greeting(&self, inflate: f64) -> Vec<u8> {
-        let machine = self.shapes.as_ref().map_or(Value::Null, |shapes| described(shapes.cluster()));
+        let shapes = self.ordered.shapes.as_ref();
+        let machine = shapes.map_or(Value::Null, |shapes| described(shapes.cluster()));
         self.news.run.greeting(&self.spec, Some((machine, inflate)))
     }
 
@@ -285,7 +279,7 @@ impl Policy for Exec {
 
 impl From<Exec> for Scheduler {
     fn from(exec: Exec) -> Scheduler {
-        let (shapes, by_estimates) = (exec.shapes.clone(), exec.ordered.by_estimates);
+        let (shapes, by_estimates) = (exec.ordered.shapes.clone(), exec.ordered.by_estimates);
         Scheduler { shapes, by_estimates, is_outside: true, answers: true, ..Scheduler::new(exec) }
     }
 }
