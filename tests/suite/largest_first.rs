@@ -24,6 +24,7 @@ impl Policy for LargestFirst {
         }
     }
 
-    // A pass finds all that it needs in the machine: each waiting job also has its prediction, and
-    // each running job its predicted end. `on`, which tells what happens, and `wake` have defaults.
+    // A pass finds all that it needs in the machine: each waiting job also has its prediction,
+    // and each running job its predicted end. `on`, which tells what happens, and `wake` have
+    // defaults.
 }
