@@ -45,7 +45,7 @@
 //! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | `core` | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the state of a machine, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
+//! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the state of a machine and what changes it, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
 //! | `core` | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, observers of events; the only module that changes the state of a simulation |
 //! | `core` | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | `core` | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
@@ -75,6 +75,8 @@
 //!   conversation: `cli/simulate/caller.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
 //! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
+//! - What schedulers are told, what they are asked and what they answer: `schedule/policy.rs`. How the state of a machine changes,
+//!   and which changes are impossible: `schedule/machine.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
 //!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
 //! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
@@ -109,7 +111,7 @@
 //! - How jobs are found that follow the ends of others: `trace/feedback/`; when they are submitted in a simulation:
 //!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
-//!   [`engine::Observer`].
+//!   [`engine::Observer`]; what it receives, an [`engine::Event`].
 //! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.

@@ -6,8 +6,9 @@ use std::fs;
 use std::io::Write;
 use std::process::{Child, Stdio};
 
-use shadowtime::engine::{Arrival, Observer};
+use shadowtime::engine::{Event, Observer};
 use shadowtime::experiment::Setting;
+use shadowtime::schedule::Machine;
 
 use crate::support::{
     Folder, Ran, command, has_python, not_ignored, real_log, real_logs, sim, sim_fed, sim_ok, wait_until,
@@ -381,8 +382,8 @@ fn no_process_is_left_after_a_panic() {
     struct Panics(usize);
 
     impl Observer for Panics {
-        fn on_arrival(&mut self, _arrival: &Arrival<'_>) {
-            self.0 += 1;
+        fn on(&mut self, _time: i64, event: &Event<'_>, _machine: &Machine) {
+            self.0 += usize::from(matches!(event, Event::Arrival(_)));
             assert!(self.0 < 10, "this panic is part of a test");
         }
     }

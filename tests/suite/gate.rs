@@ -12,7 +12,7 @@ use shadowtime::job::JobId;
 use shadowtime::machine::{Cluster, Node, Partition, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict;
-use shadowtime::schedule::{Policy, View};
+use shadowtime::schedule::{Decisions, Machine, Policy, Scheduler};
 use shadowtime::trace::{
     Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogNames, LogReading, NeverEligible,
     PartitionMap, ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
@@ -355,21 +355,21 @@ type Seen = Arc<Mutex<Vec<(i64, usize)>>>;
 struct Watching(Seen);
 
 impl Policy for Watching {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.0.lock().unwrap().push((view.now, view.waiting.iter().count()));
-        let mut free = view.capacity.free();
-        for job in view.waiting.iter().take_while(|job| {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        self.0.lock().unwrap().push((machine.now, machine.waiting.iter().count()));
+        let mut free = machine.capacity.free();
+        for job in machine.waiting.iter().take_while(|job| {
             free -= i64::from(job.procs);
             free >= 0
         }) {
-            starts.push(job.id);
+            out.starts.push(job.id);
         }
     }
 }
 
 fn watched(workload: &Workload) -> (Simulation, Seen) {
     let seen = Seen::default();
-    let policy = Named::<dyn Policy> { name: "watching".into(), value: Box::new(Watching(Arc::clone(&seen))) };
+    let policy = Scheduler::new(Watching(Arc::clone(&seen))).named("watching");
     let spec = predict::catalog::parse("estimate").unwrap();
     let predictor = Named { name: "estimate".into(), value: predict::catalog::build(&spec) };
     let simulation = Simulation::new(workload.procs, policy, predictor, EngineOptions::default());

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use shadowtime::engine::{self, EngineOptions, Named};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::schedule::catalog::SchedulerEntry;
-use shadowtime::schedule::{Easy, Order};
+use shadowtime::schedule::{Easy, Order, Scheduler};
 use shadowtime::spec::Spec;
 
 use crate::largest_first::{self, LargestFirst};
@@ -586,7 +586,7 @@ fn the_predictor_of_the_page_works() {
 
     assert_eq!(FORM.name, "size-mean");
     let workload = shadowtime::trace::demo_workload();
-    let policy = Named { name: "sjbf".to_string(), value: Box::new(Easy::new(Order::ShortestPrediction)) as Box<_> };
+    let policy = Scheduler::from(Easy::new(Order::ShortestPrediction)).named("sjbf");
     let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
     let options = EngineOptions::default();
     let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();
@@ -601,19 +601,20 @@ fn the_scheduler_of_the_page_works() {
     let page = &pages()["schedulers"];
     assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
     let catalog = include_str!("../../src/core/schedule/catalog.rs");
-    let entry = "    (&largest_first::FORM, |_, _| Box::new(LargestFirst)),";
+    let entry = "    (&largest_first::FORM, |_, _| Scheduler::new(LargestFirst)),";
     assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
     // The same forms as those of its neighbours.
-    assert!(catalog.contains("    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),"));
+    assert!(catalog.contains("    (&replay::FORM, |_, log| Replay::new(log.recorded_waits()).into()),"));
+    assert!(catalog.contains("|| Scheduler::new(Fcfs::new(queue))"));
     assert!(catalog.contains("use super::replay::{self, Replay};"));
     assert!(include_str!("../../src/core/schedule/mod.rs").contains("\nmod replay;\n"));
 
     // As an entry of the catalog, as a program of another crate has it.
-    static MINE: [SchedulerEntry; 1] = [(&largest_first::FORM, |_, _| Box::new(LargestFirst))];
-    assert!(page.contains("= [(&FORM, |_, _| Box::new(LargestFirst))];"));
+    static MINE: [SchedulerEntry; 1] = [(&largest_first::FORM, |_, _| Scheduler::new(LargestFirst))];
+    assert!(page.contains("= [(&FORM, |_, _| Scheduler::new(LargestFirst))];"));
     let workload = shadowtime::trace::demo_workload();
     let spec = Spec::parse("largest-first", "scheduler", &[MINE[0].0]).unwrap();
-    let policy = Named { name: spec.to_string(), value: MINE[0].1(&spec, &facts(&workload.jobs)) };
+    let policy = MINE[0].1(&spec, &facts(&workload.jobs)).named(spec.to_string());
     let predictor = Named { name: FORM.name.to_string(), value: Box::new(SizeMean::default()) as Box<_> };
     let options = EngineOptions::default();
     let record = engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap();

@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::job::JobId;
-use crate::schedule::{Policy, View};
+use crate::schedule::{Decisions, Machine, Policy};
 use crate::spec::Form;
 
 /// Its name on the command line, and what `sim list schedulers` says about it.
@@ -12,19 +11,20 @@ pub const FORM: Form = Form { name: "largest-first", about: "the widest job firs
 pub struct LargestFirst;
 
 impl Policy for LargestFirst {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let mut waiting: Vec<_> = view.waiting.iter().collect();
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
-        let mut capacity = *view.capacity;
+        let mut capacity = machine.capacity;
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());
-                starts.push(job.id);
+                out.starts.push(job.id);
             }
         }
     }
 
-    // The other events keep their defaults: a pass finds all that it needs in the view. There
-    // each waiting job also has its prediction, and each running job its predicted end.
+    // A pass finds all that it needs in the machine: each waiting job also has its prediction,
+    // and each running job its predicted end. `on`, which tells what happens, and `wake` have
+    // defaults.
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::engine::{End, Observer, RunRecord, Start};
+use shadowtime::engine::{Event, Observer, RunRecord};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare, Resource};
 use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
+use shadowtime::schedule::Machine;
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 use shadowtime_twins::random::check;
 use shadowtime_twins::random_nodes::{Draft, clusters, drafts, request_of};
@@ -228,12 +229,14 @@ struct Grants {
 }
 
 impl Observer for Grants {
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.started.insert(start.job.id, (start.time, start.time + start.runtime, start.grant.to_vec()));
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.ended.push((end.job.id, end.time));
+    fn on(&mut self, time: i64, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Start(start) => {
+                self.started.insert(start.job.id, (time, time + start.runtime, start.grant.to_vec()));
+            }
+            Event::End(end) => self.ended.push((end.job.id, time)),
+            _ => {}
+        }
     }
 }
 

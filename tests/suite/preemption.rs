@@ -7,11 +7,12 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::engine::{Arrival, End, Observer, Preempted, Preemption, RunRecord, Start, StoppedRuns};
+use shadowtime::engine::{Event, Observer, Preempted, RunRecord, StoppedRuns};
 use shadowtime::experiment::Setting;
 use shadowtime::machine::{Cluster, Node, Partition, PreemptMode, Resource, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::request::{Request, Requests};
+use shadowtime::schedule::Machine;
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 use shadowtime_twins::random::check;
 
@@ -96,42 +97,42 @@ impl Watch {
 }
 
 impl Observer for Watch {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.waiting.push(arrival.job.id.0);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        let job = start.job.id.0;
-        self.happened.push((start.time, "start", job));
-        let at = self.waiting.iter().position(|waiting| *waiting == job).expect("only waiting jobs start");
-        self.waiting.swap_remove(at);
-        let shares = start.grant.iter().map(|share| (share.node as usize, i64::from(share.what.cpus())));
-        let shares: Vec<_> = shares.collect();
-        for &(node, cpus) in &shares {
-            self.free[node] -= cpus;
-            assert!(self.free[node] >= 0, "node {node} at {}", start.time);
+    fn on(&mut self, time: i64, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => self.waiting.push(arrival.job.id.0),
+            Event::Start(start) => {
+                let job = start.job.id.0;
+                self.happened.push((time, "start", job));
+                let at = self.waiting.iter().position(|waiting| *waiting == job).expect("only waiting jobs start");
+                self.waiting.swap_remove(at);
+                let shares = start.grant.iter().map(|share| (share.node as usize, i64::from(share.what.cpus())));
+                let shares: Vec<_> = shares.collect();
+                for &(node, cpus) in &shares {
+                    self.free[node] -= cpus;
+                    assert!(self.free[node] >= 0, "node {node} at {time}");
+                }
+                self.running.insert(job, (time, shares));
+            }
+            Event::Preemption(preemption) => {
+                let job = preemption.job.id.0;
+                let what = if preemption.is_requeued { "requeue" } else { "cancel" };
+                self.happened.push((time, what, job));
+                assert_eq!(preemption.ran, time - self.running[&job].0);
+                assert!(preemption.left > 0 && preemption.ran > 0);
+                self.stops.push((job, self.waiting.clone()));
+                if preemption.is_requeued {
+                    self.leave(job, time);
+                    self.waiting.push(job);
+                }
+            }
+            Event::End(end) => {
+                let job = end.job.id.0;
+                self.happened.push((time, "end", job));
+                assert_eq!(self.leave(job, time), end.runtime);
+                assert_eq!(self.ended.insert(job, end.runtime), None, "a job ends once");
+            }
+            _ => {}
         }
-        self.running.insert(job, (start.time, shares));
-    }
-
-    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
-        let job = preemption.job.id.0;
-        let what = if preemption.is_requeued { "requeue" } else { "cancel" };
-        self.happened.push((preemption.time, what, job));
-        assert_eq!(preemption.ran, preemption.time - self.running[&job].0);
-        assert!(preemption.left > 0 && preemption.ran > 0);
-        self.stops.push((job, self.waiting.clone()));
-        if preemption.is_requeued {
-            self.leave(job, preemption.time);
-            self.waiting.push(job);
-        }
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        let job = end.job.id.0;
-        self.happened.push((end.time, "end", job));
-        assert_eq!(self.leave(job, end.time), end.runtime);
-        assert_eq!(self.ended.insert(job, end.runtime), None, "a job ends once");
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use shadowtime::engine::{self, Arrival, Cancellation, End, EngineOptions, Miss, Observer, PredictionMade, Start};
+use shadowtime::engine::{EngineOptions, Event, Observer, Occasion, PredictionMade};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{JobId, Submission};
+use shadowtime::schedule::Machine;
 use shadowtime::trace::Workload;
 
 /// A line and the line that answers it.
@@ -12,7 +13,7 @@ pub type Exchange = (String, String);
 
 /// An event in the order of the engine.
 struct Seen {
-    kind: engine::Event,
+    kind: Occasion,
     time: i64,
     job: JobId,
     line: String,
@@ -22,7 +23,7 @@ struct Seen {
 struct Stream(Vec<Seen>);
 
 impl Stream {
-    fn push(&mut self, kind: engine::Event, time: i64, job: JobId, rest: String) {
+    fn push(&mut self, kind: Occasion, time: i64, job: JobId, rest: String) {
         let line = format!(r#"{{"event":"{}","time":{time},{rest}}}"#, kind.name());
         self.0.push(Seen { kind, time, job, line });
     }
@@ -33,37 +34,40 @@ fn id(job: JobId) -> String {
 }
 
 impl Observer for Stream {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *arrival.submission;
-        // A text or a number: both mean the same.
-        let rest = format!(
-            r#""job":{{"id":"{}","log_id":7,"user":{user},"group":"{group}","executable":{executable},"queue":"{queue}","partition":{partition},"procs":{procs},"estimate":{estimate},"submit":{submit}}}"#,
-            id(arrival.job.id)
-        );
-        self.push(engine::Event::Arrival, arrival.time, arrival.job.id, rest);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.push(engine::Event::Start, start.time, start.job.id, format!(r#""id":"{}""#, id(start.job.id)));
-    }
-
-    fn on_miss(&mut self, miss: &Miss) {
-        let rest = format!(r#""id":"{}","elapsed":{},"misses":{}"#, id(miss.job.id), miss.prediction, miss.misses);
-        self.push(engine::Event::Miss, miss.time, miss.job.id, rest);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        // Half of them without a runtime, which is then the time since the start.
-        let mut rest = format!(r#""id":"{}""#, id(end.job.id));
-        if end.job.id.0.is_multiple_of(2) {
-            rest.push_str(&format!(r#","runtime":{}"#, end.runtime));
+    fn on(&mut self, time: i64, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => {
+                let Submission { submit, estimate, procs, user, group, executable, queue, partition } =
+                    *arrival.submission;
+                // A text or a number: both mean the same.
+                let rest = format!(
+                    r#""job":{{"id":"{}","log_id":7,"user":{user},"group":"{group}","executable":{executable},"queue":"{queue}","partition":{partition},"procs":{procs},"estimate":{estimate},"submit":{submit}}}"#,
+                    id(arrival.job.id)
+                );
+                self.push(Occasion::Arrival, time, arrival.job.id, rest);
+            }
+            Event::Start(start) => {
+                self.push(Occasion::Start, time, start.job.id, format!(r#""id":"{}""#, id(start.job.id)));
+            }
+            Event::Miss(miss) => {
+                let (job, elapsed, misses) = (id(miss.job.id), miss.prediction, miss.misses);
+                let rest = format!(r#""id":"{job}","elapsed":{elapsed},"misses":{misses}"#);
+                self.push(Occasion::Miss, time, miss.job.id, rest);
+            }
+            Event::End(end) => {
+                // Half of them without a runtime, which is then the time since the start.
+                let mut rest = format!(r#""id":"{}""#, id(end.job.id));
+                if end.job.id.0.is_multiple_of(2) {
+                    rest.push_str(&format!(r#","runtime":{}"#, end.runtime));
+                }
+                self.push(Occasion::Termination, time, end.job.id, rest);
+            }
+            Event::Cancellation(cancellation) => {
+                let rest = format!(r#""id":"{}""#, id(cancellation.job.id));
+                self.push(Occasion::Cancellation, time, cancellation.job.id, rest);
+            }
+            _ => {}
         }
-        self.push(engine::Event::Termination, end.time, end.job.id, rest);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        let rest = format!(r#""id":"{}""#, id(cancellation.job.id));
-        self.push(engine::Event::Cancellation, cancellation.time, cancellation.job.id, rest);
     }
 }
 
@@ -83,10 +87,10 @@ pub fn exchanges(workload: &Workload, scheduler: &str, predictor: &str, misses: 
         while let Some(made) = history.next_if(is_of_event) {
             pending.insert(made.job, made.prediction);
         }
-        if kind == engine::Event::Miss && !misses {
+        if kind == Occasion::Miss && !misses {
             continue;
         }
-        if matches!(kind, engine::Event::Termination | engine::Event::Cancellation) {
+        if matches!(kind, Occasion::Termination | Occasion::Cancellation) {
             pending.remove(&job);
         }
         let mut changed = Vec::new();

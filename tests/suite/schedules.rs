@@ -6,7 +6,7 @@
 use shadowtime::engine::{EngineError, EngineOptions, Named, Outcome, Simulation};
 use shadowtime::job::{Job, JobId};
 use shadowtime::predict::{self, Board, InvalidReason, Predictor, Stage};
-use shadowtime::schedule::{self, Policy, View};
+use shadowtime::schedule::{self, Decisions, Machine, Policy, Scheduler};
 
 use crate::support::{self, job, job_of, run, run_with, starts, workload};
 
@@ -1258,7 +1258,7 @@ mod simulation {
     fn machine(procs: u32, scheduler: &str, predictor: &str, jobs: &[Job], options: EngineOptions) -> Simulation {
         let policy = schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &support::facts(jobs));
         let oracle = predict::catalog::build(&predict::catalog::parse(predictor).unwrap());
-        Simulation::new(procs, named(scheduler, policy), named(predictor, oracle), options)
+        Simulation::new(procs, policy, named(predictor, oracle), options)
     }
 
     fn named<T: ?Sized>(name: &str, value: Box<T>) -> Named<T> {
@@ -1290,7 +1290,7 @@ mod simulation {
         //
         // Job 1 starts at 0, job 2 at its end, and job 3 is backfilled at 1.
         let mut simulation = plain_easy(&[exact(0, 3, 4)], 1);
-        assert_eq!((simulation.now(), start_of(&simulation, 1), simulation.view().free()), (1, Some(0), 1));
+        assert_eq!((simulation.now(), start_of(&simulation, 1), simulation.machine().free()), (1, Some(0), 1));
         assert_eq!(simulation.next_event(), Some(4));
         assert_eq!(simulation.submit(&exact(1, 4, 2)), Ok(JobId(1)));
         assert_eq!(simulation.submit(&exact(1, 1, 3)), Ok(JobId(2)));
@@ -1383,12 +1383,12 @@ mod simulation {
         // they run.
         let mut simulation = plain_easy(&[exact(0, 4, 4), exact(2, 2, 3), exact(4, 2, 1)], 3);
         simulation.settle(4).unwrap();
-        assert_eq!((simulation.now(), simulation.view().free()), (4, 4));
-        let waiting: Vec<_> = simulation.view().waiting.iter().map(|job| (job.id, job.prediction)).collect();
+        assert_eq!((simulation.now(), simulation.machine().free()), (4, 4));
+        let waiting: Vec<_> = simulation.machine().waiting.iter().map(|job| (job.id, job.prediction)).collect();
         assert_eq!(waiting, [(JobId(1), 3), (JobId(2), 1)]);
         assert_eq!(simulation.pass().unwrap(), [JobId(1), JobId(2)]);
-        assert!(simulation.view().waiting.is_empty());
-        let running: Vec<_> = simulation.view().running.iter().map(|job| (job.id, job.end)).collect();
+        assert!(simulation.machine().waiting.is_empty());
+        let running: Vec<_> = simulation.machine().running.iter().map(|job| (job.id, job.end)).collect();
         assert_eq!(running, [(JobId(2), 5), (JobId(1), 7)]);
         assert_eq!(simulation.board().stage(JobId(1)), Stage::Running { start: 4 });
         // A second pass at the same instant is not due.
@@ -1443,15 +1443,15 @@ mod simulation {
                             simulation.submit(job).unwrap();
                         }
                         simulation.advance_to(second).unwrap();
-                        assert_eq!((simulation.now(), simulation.view().now), (second, second));
+                        assert_eq!((simulation.now(), simulation.machine().now), (second, second));
                         assert!(simulation.next_event().is_none_or(|next| next > second));
-                        let waiting: Vec<_> = simulation.view().waiting.iter().map(|job| job.id).collect();
+                        let waiting: Vec<_> = simulation.machine().waiting.iter().map(|job| job.id).collect();
                         for id in waiting {
                             assert_eq!(simulation.board().stage(id), Stage::Waiting);
                             assert_eq!(simulation.outcome(id).start.get(), None);
                         }
-                        let (view, board, _) = simulation.state();
-                        for job in view.running.iter() {
+                        let (machine, board, _) = simulation.state();
+                        for job in machine.running.iter() {
                             assert!(board.prediction(job.id) > board.elapsed(job.id));
                         }
                     }
@@ -1501,7 +1501,7 @@ mod simulation {
 
     /// Runs jobs on one processor under `fcfs` with a predictor of our own, called "says".
     fn run_own(predictor: impl Predictor + 'static, jobs: &[Job]) -> Result<Vec<Outcome>, EngineError> {
-        let policy = named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival)) as Box<dyn Policy>);
+        let policy = Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)).named("fcfs");
         let predictor = named("says", Box::new(predictor) as Box<dyn Predictor>);
         let jobs = workload(1, jobs).jobs;
         shadowtime::engine::run(1, &jobs, policy, predictor, EngineOptions::default(), &mut |_| ())
@@ -1617,7 +1617,7 @@ mod simulation {
         // Both deadlines are at 3. Job 1 is looked at first, and what it sets off moves that of job 2 to 9.
         let mut simulation = Simulation::new(
             2,
-            named("fcfs", Box::new(schedule::Fcfs::new(schedule::Order::Arrival))),
+            Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)),
             named("together", Box::new(Together)),
             EngineOptions::default(),
         );
@@ -1631,8 +1631,12 @@ mod simulation {
     /// Runs jobs on four processors with a policy of our own, called "rash".
     fn run_under(policy: impl Policy + 'static, jobs: &[Job]) -> Result<(), EngineError> {
         let estimate = predict::catalog::build(&predict::catalog::parse("estimate").unwrap());
-        let mut simulation =
-            Simulation::new(4, named("rash", Box::new(policy)), named("estimate", estimate), EngineOptions::default());
+        let mut simulation = Simulation::new(
+            4,
+            Scheduler::new(policy).named("rash"),
+            named("estimate", estimate),
+            EngineOptions::default(),
+        );
         for job in &workload(4, jobs).jobs {
             simulation.submit(job)?;
         }
@@ -1643,13 +1647,13 @@ mod simulation {
     fn a_policy_that_starts_a_job_that_does_not_fit_is_an_error() {
         struct Everybody;
         impl Policy for Everybody {
-            fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-                starts.extend(view.waiting.iter().map(|job| job.id));
+            fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+                out.starts.extend(machine.waiting.iter().map(|job| job.id));
             }
         }
         // Two processors are free at 3, and job 2 needs three.
         let why = "it does not fit the free processors";
-        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 2, time: 3, why };
+        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 2, time: 3, why, node: None };
         let jobs = [exact(0, 2, 9), exact(3, 3, 1)];
         assert_error(run_under(Everybody, &jobs), by_hand, &["'rash'", "job 2", "time 3"]);
     }
@@ -1658,11 +1662,12 @@ mod simulation {
     fn a_policy_that_starts_a_job_twice_is_an_error() {
         struct Twice;
         impl Policy for Twice {
-            fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-                starts.extend([view.waiting.first().unwrap().id; 2]);
+            fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+                out.starts.extend([machine.waiting.first().unwrap().id; 2]);
             }
         }
-        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why: "it does not wait" };
+        let why = "it does not wait";
+        let by_hand = EngineError::BadStart { scheduler: "rash".into(), job: 1, time: 3, why, node: None };
         assert_error(run_under(Twice, &[exact(3, 1, 1)]), by_hand, &["'rash'", "job 1", "time 3"]);
     }
 
@@ -1670,7 +1675,7 @@ mod simulation {
     fn a_policy_that_starts_nobody_is_an_error_not_a_hang() {
         struct Nobody;
         impl Policy for Nobody {
-            fn pass(&mut self, _view: &View<'_>, _starts: &mut Vec<JobId>) {}
+            fn decide(&mut self, _machine: &Machine, _out: &mut Decisions) {}
         }
         let by_hand = EngineError::Starved { scheduler: "rash".into(), job: 1, time: 5, waiting: 2 };
         let jobs = [exact(3, 1, 1), exact(5, 1, 1)];

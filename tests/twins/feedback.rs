@@ -6,12 +6,13 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::engine::{End, EngineOptions, Gate, Miss, Observer, RunRecord, Simulation};
+use shadowtime::engine::{EngineOptions, Event, Gate, Observer, RunRecord, Simulation};
 use shadowtime::experiment::{OptionForm, Options, Setting, simulate};
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, Node, Partition, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict::RunFacts;
+use shadowtime::schedule::Machine;
 use shadowtime::trace::{
     Conditions, FeedbackLinks, FeedbackModel, LogConditions, LogNames, Moment, PartitionMap, Preceding, ReadOptions,
     Shaping, Source, Unit, Workload, put_on_cluster, read, shape,
@@ -246,12 +247,12 @@ fn links_stay_when_the_log_is_shaped() {
 struct Seen(Vec<(i64, &'static str, u32)>);
 
 impl Observer for Seen {
-    fn on_end(&mut self, end: &End<'_>) {
-        self.0.push((end.time, "end", end.job.id.0));
-    }
-
-    fn on_miss(&mut self, miss: &Miss) {
-        self.0.push((miss.time, "miss", miss.job.id.0));
+    fn on(&mut self, time: i64, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::End(end) => self.0.push((time, "end", end.job.id.0)),
+            Event::Miss(miss) => self.0.push((time, "miss", miss.job.id.0)),
+            _ => {}
+        }
     }
 }
 
@@ -316,9 +317,9 @@ fn a_job_that_is_cancelled_while_it_waits_ends_then() {
     assert!(simulation.cancel(JobId(2)).is_err(), "it has not arrived");
     simulation.cancel(JobId(1)).unwrap();
     simulation.advance_to(34).unwrap();
-    assert_eq!((simulation.view().waiting.len(), simulation.next_event()), (0, Some(35)));
+    assert_eq!((simulation.machine().waiting.len(), simulation.next_event()), (0, Some(35)));
     simulation.advance_to(35).unwrap();
-    assert_eq!(simulation.view().waiting.len(), 1);
+    assert_eq!(simulation.machine().waiting.len(), 1);
     simulation.run_to_end().unwrap();
     assert_eq!(simulation.outcome(JobId(2)).start.get(), Some(100));
 }

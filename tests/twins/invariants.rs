@@ -8,11 +8,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::TestCaseResult;
-use shadowtime::engine::{EngineOptions, Event, Finished, Named, RunRecord, Simulation};
+use shadowtime::engine::{EngineOptions, Finished, Named, Occasion, RunRecord, Simulation};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::metrics::{Measure, summarize};
-use shadowtime::schedule::View;
+use shadowtime::schedule::Machine;
 use shadowtime::time::{FOREVER, Time};
 use shadowtime::trace::{
     self, Cleaning, Fields, Log, Overrun, ReadOptions, Record, Shaping, Source, TraceError, WideNumbers, Workload,
@@ -77,7 +77,6 @@ fn record(workload: &Workload, setting: &Setting) -> RunRecord {
 fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simulation, &[JobId])) -> RunRecord {
     let policy = schedule::catalog::build(&setting.scheduler, &support::facts(&workload.jobs));
     let predictor = predict::catalog::build(&setting.predictor);
-    let policy = Named { name: setting.scheduler.to_string(), value: policy };
     let predictor = Named { name: setting.predictor.to_string(), value: predictor };
     let mut simulation = Simulation::new(workload.procs, policy, predictor, setting.engine);
     for job in &workload.jobs {
@@ -152,7 +151,7 @@ fn work_in_is_work_out() {
         step(&workload, &setting, |simulation, _| {
             done += used * (simulation.now() - since);
             since = simulation.now();
-            used = i64::from(workload.procs) - simulation.view().free();
+            used = i64::from(workload.procs) - simulation.machine().free();
         });
         prop_assert_eq!(used, 0, "in use after the end");
         prop_assert_eq!(done, work(&workload));
@@ -178,9 +177,9 @@ fn no_head_waits_that_fits() {
     check(11, 600, (workloads(), settings(DECIDING.to_vec())), |(workload, setting)| {
         let mut idle = None;
         step(&workload, &setting, |simulation, _| {
-            let view = simulation.view();
-            if view.waiting.first().is_some_and(|head| i64::from(head.procs) <= view.free()) {
-                idle.get_or_insert(view.now);
+            let machine = simulation.machine();
+            if machine.waiting.first().is_some_and(|head| i64::from(head.procs) <= machine.free()) {
+                idle.get_or_insert(machine.now);
             }
         });
         prop_assert_eq!(idle, None);
@@ -265,7 +264,7 @@ fn with_estimates_that_nobody_outlives_the_head_starts_no_later_than_its_reserva
 fn reservations_of_heads_are_kept(workload: &Workload, setting: &Setting) -> TestCaseResult {
     let mut reserved = vec![Vec::new(); workload.jobs.len()];
     let record = step(workload, setting, |simulation, _| {
-        if let Some((head, shadow_time)) = reservation(&simulation.view()) {
+        if let Some((head, shadow_time)) = reservation(simulation.machine()) {
             reserved[head.index()].push(shadow_time);
         }
     });
@@ -277,10 +276,10 @@ fn reservations_of_heads_are_kept(workload: &Workload, setting: &Setting) -> Tes
 }
 
 /// The head of the queue and when enough running jobs have ended for it, by their predictions.
-fn reservation(view: &View<'_>) -> Option<(JobId, Time)> {
-    let head = view.waiting.first()?;
-    let mut free = view.free();
-    let enough = view.running.iter().find(|job| {
+fn reservation(machine: &Machine) -> Option<(JobId, Time)> {
+    let head = machine.waiting.first()?;
+    let mut free = machine.free();
+    let enough = machine.running.iter().find(|job| {
         free += i64::from(job.procs());
         free >= i64::from(head.procs)
     });
@@ -366,11 +365,11 @@ fn the_history_tells_what_the_outcomes_say() {
             let (first, last) = (made[0], made[made.len() - 1]);
             prop_assert_eq!(
                 (first.event, first.cause, first.time),
-                (Event::Arrival, id, finished.job.submission.submit)
+                (Occasion::Arrival, id, finished.job.submission.submit)
             );
             prop_assert_eq!(first.prediction, finished.outcome.prediction);
             prop_assert_eq!(last.prediction, finished.outcome.prediction_last);
-            let misses = made.iter().filter(|made| made.event == Event::Miss && made.cause == id).count();
+            let misses = made.iter().filter(|made| made.event == Occasion::Miss && made.cause == id).count();
             prop_assert_eq!(misses, finished.outcome.misses as usize);
 
             let runtime = finished.job.runtime;

@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rand::RngExt;
-use shadowtime::engine::{Arrival, Cancellation, End, Observer, Start};
+use shadowtime::engine::{Event, Observer};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::rng::stream;
+use shadowtime::schedule::Machine;
 use shadowtime::time::Time;
 use shadowtime::trace::{Workload, demo_workload};
 use shadowtime_studies::meta::{
@@ -401,20 +402,14 @@ impl Stub {
 }
 
 impl Observer for Stub {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.note(arrival.time, "arrival", arrival.job.id);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.note(start.time, "start", start.job.id);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.note(end.time, "end", end.job.id);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.note(cancellation.time, "cancellation", cancellation.job.id);
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => self.note(time, "arrival", arrival.job.id),
+            Event::Start(start) => self.note(time, "start", start.job.id),
+            Event::End(end) => self.note(time, "end", end.job.id),
+            Event::Cancellation(cancellation) => self.note(time, "cancellation", cancellation.job.id),
+            _ => {}
+        }
     }
 }
 

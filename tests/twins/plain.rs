@@ -1,7 +1,6 @@
 //! The schedulers with all their keys, on shallow and on deep queues, against plain scans of the whole queue at every pass,
 //! which are the reference.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,11 +8,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
-use shadowtime::engine::{self, EngineOptions, Named, Observer, Outcome, Reservation, Simulation};
-use shadowtime::job::{JobId, Submission};
+use shadowtime::engine::{self, EngineOptions, Event, Named, Observer, Outcome, Simulation};
+use shadowtime::job::JobId;
 use shadowtime::model::{Sessions, generate_sessions};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Order, Policy, Reserving, Rules, Running, View, Waiting};
+use shadowtime::schedule::{
+    self, Asked, Decisions, Machine, Order, Policy, PolicyEvent, Reserving, Rules, Running, Scheduler, Waiting,
+};
 use shadowtime::time::{Time, print_duration};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, Workload, clean, read, write_header, write_record};
 
@@ -35,11 +36,11 @@ type Use = (Time, Time, i64);
 
 impl PlainRules {
     /// Whether `procs` more processors can be used in [from, from + length).
-    fn has_room(view: &View<'_>, uses: &[Use], procs: i64, from: Time, length: i64) -> bool {
+    fn has_room(machine: &Machine, uses: &[Use], procs: i64, from: Time, length: i64) -> bool {
         let used = |at: Time| uses.iter().filter(|r| r.0 <= at && at < r.1).map(|r| r.2).sum::<i64>();
         // More processors are in use only from the beginning of some use on.
         let begins = uses.iter().map(|r| r.0).filter(|&at| from < at && at < from + length);
-        [from].into_iter().chain(begins).all(|at| used(at) + procs <= i64::from(view.procs()))
+        [from].into_iter().chain(begins).all(|at| used(at) + procs <= i64::from(machine.procs()))
     }
 
     /// Sorts jobs, the first first. `value` of a job is its value in an order where the smallest comes first.
@@ -75,17 +76,17 @@ impl PlainRules {
 
 impl PlainRules {
     /// The waiting jobs in the order of the queue.
-    fn queue(&self, view: &View<'_>) -> Vec<Waiting> {
-        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
-        self.sort(self.keys.queue, view.now, &mut queue);
+    fn queue(&self, machine: &Machine) -> Vec<Waiting> {
+        let mut queue: Vec<Waiting> = machine.waiting.iter().copied().collect();
+        self.sort(self.keys.queue, machine.now, &mut queue);
         // The sort is stable: starved jobs come first, in order of arrival, the others stay as they are.
         let is_starved =
-            |job: &Waiting| self.keys.starve.is_some_and(|starve| view.now - self.jobs[job.id.index()].0 >= starve);
+            |job: &Waiting| self.keys.starve.is_some_and(|starve| machine.now - self.jobs[job.id.index()].0 >= starve);
         queue.sort_by_key(|job| if is_starved(job) { (0, job.id) } else { (1, JobId(0)) });
         queue
     }
 
-    /// The end of a running job as it is counted. The view counts running jobs by predictions here, because this policy does
+    /// The end of a running job as it is counted. The machine counts running jobs by predictions here, because this policy does
     /// not ask for anything else.
     fn counted_end(&self, job: &Running, now: Time) -> Time {
         let (_, estimate, start) = self.jobs[job.id.index()];
@@ -102,17 +103,20 @@ impl PlainRules {
 }
 
 impl Policy for PlainRules {
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        assert_eq!(id.index(), self.jobs.len());
-        self.jobs.push((job.submit, job.estimate, Time::MAX));
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        if let PolicyEvent::Arrival { id, job, .. } = event {
+            assert_eq!(id.index(), self.jobs.len());
+            self.jobs.push((job.submit, job.estimate, Time::MAX));
+        }
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
-        let now = view.now;
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let starts = &mut out.starts;
+        self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
+        let now = machine.now;
         let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs()));
-        let mut uses: Vec<Use> = view.running.iter().map(counted).collect();
-        let queue = self.queue(view);
+        let mut uses: Vec<Use> = machine.running.iter().map(counted).collect();
+        let queue = self.queue(machine);
 
         let (mut held, mut is_protected) = (0, false);
         let estimate = |job: &Waiting| self.estimate(job);
@@ -122,7 +126,7 @@ impl Policy for PlainRules {
         {
             let procs = i64::from(job.procs);
             let fitted = if is_protected { job.length.max(estimate(&job)) } else { job.length };
-            if Self::has_room(view, &uses, procs, now, fitted) {
+            if Self::has_room(machine, &uses, procs, now, fitted) {
                 let counts_by_estimate = self.keys.by_estimate && held == 0;
                 let length = if counts_by_estimate { estimate(&job) } else { fitted };
                 uses.push((now, now + length, procs));
@@ -130,7 +134,7 @@ impl Policy for PlainRules {
             } else {
                 let mut ends: Vec<Time> = uses.iter().map(|r| r.1).collect();
                 ends.sort_unstable();
-                let from = ends.into_iter().find(|&at| Self::has_room(view, &uses, procs, at, fitted)).unwrap();
+                let from = ends.into_iter().find(|&at| Self::has_room(machine, &uses, procs, at, fitted)).unwrap();
                 uses.push((from, from + fitted, procs));
                 if held == 0 {
                     is_protected = self.is_protected(&job, now);
@@ -143,7 +147,7 @@ impl Policy for PlainRules {
             self.sort(scan, now, &mut rest);
             for job in rest {
                 let length = if is_protected { job.length.max(estimate(&job)) } else { job.length };
-                if Self::has_room(view, &uses, i64::from(job.procs), now, length) {
+                if Self::has_room(machine, &uses, i64::from(job.procs), now, length) {
                     uses.push((now, now + length, i64::from(job.procs)));
                     starts.push(job.id);
                 }
@@ -159,11 +163,11 @@ struct PlainWalk(PlainRules);
 
 impl PlainWalk {
     /// The steps (from, free processors) that the running jobs leave.
-    fn steps(&self, view: &View<'_>) -> Vec<(Time, i64)> {
+    fn steps(&self, machine: &Machine) -> Vec<(Time, i64)> {
         let mut ends: Vec<(Time, i64)> =
-            view.running.iter().map(|job| (self.0.counted_end(job, view.now), i64::from(job.procs()))).collect();
+            machine.running.iter().map(|job| (self.0.counted_end(job, machine.now), i64::from(job.procs()))).collect();
         ends.sort_unstable();
-        let mut steps = vec![(view.now, view.free())];
+        let mut steps = vec![(machine.now, machine.free())];
         for (end, procs) in ends {
             let free = steps[steps.len() - 1].1 + procs;
             steps.push((end, free));
@@ -191,95 +195,101 @@ impl PlainWalk {
 }
 
 impl Policy for PlainWalk {
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.0.on_arrival(id, job);
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        self.0.on(event, machine);
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.0.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
-        let mut steps = self.steps(view);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Reservations(most) => self.reservations(machine, most, &mut out.reserved),
+            _ => self.pass(machine, &mut out.starts),
+        }
+    }
+}
+
+impl PlainWalk {
+    fn pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        self.0.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
+        let mut steps = self.steps(machine);
         let (mut held, mut is_protected) = (0, false);
-        for job in self.0.queue(view) {
+        for job in self.0.queue(machine) {
             let fitted = if is_protected { job.length.max(self.0.estimate(&job)) } else { job.length };
             let fits_before_all =
-                held == 0 && i64::from(job.procs) <= steps.iter().rfind(|step| step.0 == view.now).unwrap().1;
+                held == 0 && i64::from(job.procs) <= steps.iter().rfind(|step| step.0 == machine.now).unwrap().1;
             let length = if fits_before_all && self.0.keys.by_estimate { self.0.estimate(&job) } else { fitted };
-            if Self::reserve(&mut steps, i64::from(job.procs), length) == view.now {
+            if Self::reserve(&mut steps, i64::from(job.procs), length) == machine.now {
                 starts.push(job.id);
                 continue;
             }
             if held == 0 {
-                is_protected = self.0.is_protected(&job, view.now);
+                is_protected = self.0.is_protected(&job, machine.now);
             }
             held += 1;
         }
-        starts.iter().for_each(|id| self.0.jobs[id.index()].2 = view.now);
+        starts.iter().for_each(|id| self.0.jobs[id.index()].2 = machine.now);
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let mut steps = self.steps(view);
+    fn reservations(&mut self, machine: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+        let mut steps = self.steps(machine);
         let mut is_protected = false;
-        for (at, job) in self.0.queue(view).into_iter().take(most).enumerate() {
+        for (at, job) in self.0.queue(machine).into_iter().take(most).enumerate() {
             let length = if is_protected { job.length.max(self.0.estimate(&job)) } else { job.length };
             reserved.push((job.id, Self::reserve(&mut steps, i64::from(job.procs), length)));
-            is_protected |= at == 0 && self.0.is_protected(&job, view.now);
+            is_protected |= at == 0 && self.0.is_protected(&job, machine.now);
         }
     }
 }
 
-/// What an observer saw: the reservations after some of the passes.
+/// How many passes there were, and when the last was.
 #[derive(Default)]
-struct Reserved {
-    /// Reservations are wanted after one pass of this many. 0 for never.
-    every: usize,
-    asked: Cell<usize>,
-    seen: Vec<(Time, JobId, Time)>,
+struct Passes {
+    count: usize,
+    last: Option<Time>,
 }
 
-impl Observer for Reserved {
-    fn wanted_reservations(&self) -> usize {
-        self.asked.set(self.asked.get() + 1);
-        if self.every > 0 && self.asked.get().is_multiple_of(self.every) { 50 + self.asked.get() } else { 0 }
-    }
-
-    fn on_reservation(&mut self, reservation: &Reservation) {
-        self.seen.push((reservation.time, reservation.job.id, reservation.start));
+impl Observer for Passes {
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        if let Event::Pass(_) = event {
+            (self.count, self.last) = (self.count + 1, Some(time));
+        }
     }
 }
 
-/// Runs a workload and withdraws waiting jobs now and then, always the same ones: one of `withdrawn` jobs.
+/// Runs a workload and withdraws waiting jobs now and then, always the same ones: one of `withdrawn` jobs. Also returns the
+/// reservations after one pass of `every`; 0 for none.
 pub fn run_with_withdrawals(
     workload: &Workload,
-    policy: Box<dyn Policy>,
+    scheduler: Scheduler,
     predictor: &str,
     options: EngineOptions,
     (withdrawn, every): (u32, usize),
 ) -> (Vec<Outcome>, Vec<(Time, JobId, Time)>) {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "easy".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    let observer = Reserved { every, ..Reserved::default() };
-    let mut simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);
+    let mut simulation = Simulation::observed(workload.procs, scheduler, predictor, options, Passes::default());
     workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
-    let mut instants = 0u32;
+    let (mut instants, mut reserved) = (0u32, Vec::new());
     while let Some(next) = simulation.next_event() {
         simulation.advance_to(next).unwrap();
         instants += 1;
+        let &Passes { count, last } = simulation.observer();
+        if every > 0 && count.is_multiple_of(every) && last == Some(next) {
+            let made = simulation.reservations(50 + count).into_iter();
+            reserved.extend(made.map(|(job, start)| (next, job, start)));
+        }
         if withdrawn > 0 && instants.is_multiple_of(withdrawn) {
-            let waiting: Vec<JobId> = simulation.view().waiting.iter().map(|job| job.id).collect();
+            let waiting: Vec<JobId> = simulation.machine().waiting.iter().map(|job| job.id).collect();
             let at = (instants.wrapping_mul(2_654_435_761) >> 8) as usize % waiting.len().max(1);
             waiting.get(at).into_iter().for_each(|&id| simulation.cancel(id).unwrap());
         }
     }
-    let seen = std::mem::take(&mut simulation.observer_mut().seen);
-    (simulation.into_outcomes().0, seen)
+    (simulation.into_outcomes().0, reserved)
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "easy".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
+    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
 /// Hundreds of jobs that arrive much faster than they can run, then a time without arrivals, so that queues fill and empty.
@@ -362,8 +372,8 @@ impl Keys {
         Keys { name, by_estimate: false, queue, scan: Some(scan), reservations, protect: None, starve: None }
     }
 
-    fn plain(&self, deepest: &Arc<AtomicUsize>) -> Box<dyn Policy> {
-        Box::new(PlainRules { keys: self.clone(), jobs: Vec::new(), deepest: deepest.clone() })
+    fn plain(&self, deepest: &Arc<AtomicUsize>) -> Scheduler {
+        Scheduler::new(PlainRules { keys: self.clone(), jobs: Vec::new(), deepest: deepest.clone() })
     }
 
     fn spec(&self) -> String {
@@ -461,7 +471,8 @@ fn equals_the_plain_walk(
     let fast =
         schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let plain = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: deepest.clone() });
-    let expected = run_with_withdrawals(&workload, Box::new(plain), predictor, options, extras);
+    let plain = Scheduler { answers: true, ..Scheduler::new(plain) };
+    let expected = run_with_withdrawals(&workload, plain, predictor, options, extras);
     let result = run_with_withdrawals(&workload, fast, predictor, options, extras);
     prop_assert!(result == expected, "{} with {}, {:?}", keys.spec(), predictor, extras);
     Ok(())
@@ -508,7 +519,7 @@ fn the_plain_walk_equals_the_plain_scan() {
     check(438, 1000, cases, |(workload, keys, predictor, options)| {
         let walk = PlainWalk(PlainRules { keys: keys.clone(), jobs: Vec::new(), deepest: Arc::default() });
         let expected = run(&workload, keys.plain(&Arc::default()), predictor, options);
-        prop_assert_eq!(run(&workload, Box::new(walk), predictor, options), expected);
+        prop_assert_eq!(run(&workload, Scheduler::new(walk), predictor, options), expected);
         Ok(())
     });
 }
@@ -536,8 +547,8 @@ fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
         let queue = Order::from_name(queue).unwrap();
         let rules = Rules { queue, running, reservations: None, ..Rules::default() };
         let options = EngineOptions::default();
-        let anew = run(&workload, Box::new(Reserving::anew(&rules)), predictor, options);
-        assert!(run(&workload, rules.policy(), predictor, options) == anew, "{rules:?} with {predictor}");
+        let anew = run(&workload, Reserving::anew(&rules).into(), predictor, options);
+        assert!(run(&workload, rules.scheduler(), predictor, options) == anew, "{rules:?} with {predictor}");
     }
 }
 
@@ -569,8 +580,8 @@ fn one_reservation_is_easy() {
             Rules { scan: Order::from_name(scan).unwrap(), running, protect, ..Rules::default() }
         });
     check(434, 500, (saturated(), rules, predictors(), options()), |(workload, rules, predictor, options)| {
-        let general = run(&workload, Box::new(Reserving::new(&rules)), predictor, options);
-        prop_assert_eq!(general, run(&workload, rules.policy(), predictor, options));
+        let general = run(&workload, Reserving::new(&rules).into(), predictor, options);
+        prop_assert_eq!(general, run(&workload, rules.scheduler(), predictor, options));
         Ok(())
     });
 }

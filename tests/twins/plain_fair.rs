@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, RunRecord};
 use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Policy, Running, View, Waiting};
+use shadowtime::schedule::{self, Asked, Decisions, Machine, Policy, PolicyEvent, Running, Scheduler, Waiting};
 use shadowtime::time::Time;
 use shadowtime::trace::{Shaping, Workload, demo_workload, shape};
 
@@ -231,16 +231,16 @@ impl PlainFair {
         }
     }
 
-    fn real_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let now = view.now;
+    fn real_pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
+        let now = machine.now;
         let counted = |job: &Running| {
             let plain = &self.jobs[job.id.index()];
             let end = plain.start.unwrap() + plain.submission.estimate;
             (if now < end { end } else { job.end }, i64::from(job.procs()))
         };
-        let mut ends: Vec<(Time, i64)> = view.running.iter().map(counted).collect();
-        let mut free = view.free();
-        let mut queue: Vec<Waiting> = view.waiting.iter().copied().collect();
+        let mut ends: Vec<(Time, i64)> = machine.running.iter().map(counted).collect();
+        let mut free = machine.free();
+        let mut queue: Vec<Waiting> = machine.waiting.iter().copied().collect();
         let Some(earliest) = queue.first() else { return };
         let estimate = |job: &Waiting| self.jobs[job.id.index()].submission.estimate;
         let mut start = |job: &Waiting, ends: &mut Vec<(Time, i64)>, free: &mut i64| {
@@ -295,38 +295,36 @@ fn reserve(ends: &mut [(Time, i64)], mut free: i64, needs: i64) -> (Time, i64) {
 }
 
 impl Policy for PlainFair {
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrived.push((id, *job));
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        if let Some(plain) = self.jobs.get_mut(job.id.index()) {
-            (plain.prediction, plain.length) = (job.prediction, job.length);
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Arrival { id, job, .. } => self.arrived.push((id, *job)),
+            PolicyEvent::Change(job) => {
+                if let Some(plain) = self.jobs.get_mut(job.id.index()) {
+                    (plain.prediction, plain.length) = (job.prediction, job.length);
+                }
+            }
+            PolicyEvent::Clock(now) => self.catch_up(now),
+            PolicyEvent::End(id) => self.jobs[id.index()].end = Some(machine.now),
+            PolicyEvent::Cancellation(job) => self.cancelled.push(job.id),
+            _ => {}
         }
     }
 
-    fn follows_clock(&self) -> bool {
-        true
-    }
-
-    fn on_clock(&mut self, now: Time) {
-        self.catch_up(now);
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        self.jobs[id.index()].end = Some(now);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.cancelled.push(job.id);
-    }
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let now = view.now;
-        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        if let Asked::VirtualStarts = out.asked {
+            self.catch_up(Time::MAX);
+            out.virtual_starts = Some(self.jobs.iter().map(|job| job.virtual_start.unwrap_or(Time::MAX)).collect());
+            return;
+        }
+        if !matches!(out.asked, Asked::Pass) {
+            return;
+        }
+        let starts = &mut out.starts;
+        let now = machine.now;
+        self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         let mut is_pass_due = !self.arrived.is_empty();
         for (id, submission) in std::mem::take(&mut self.arrived) {
-            let waiting = view.waiting.get(id).unwrap();
+            let waiting = machine.waiting.get(id).unwrap();
             self.jobs.push(PlainJob {
                 id,
                 submission,
@@ -350,13 +348,8 @@ impl Policy for PlainFair {
         if is_pass_due {
             self.virtual_pass(now);
         }
-        self.real_pass(view, starts);
+        self.real_pass(machine, starts);
         starts.iter().for_each(|id| self.jobs[id.index()].start = Some(now));
-    }
-
-    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
-        self.catch_up(Time::MAX);
-        Some(self.jobs.iter().map(|job| job.virtual_start.unwrap_or(Time::MAX)).collect())
     }
 }
 
@@ -371,11 +364,10 @@ fn keys() -> impl Strategy<Value = Keys> {
     })
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> RunRecord {
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> RunRecord {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "fair".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap()
+    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap()
 }
 
 /// What was seen in all runs, so that a test which tries nothing fails.
@@ -386,8 +378,8 @@ struct Seen {
 }
 
 impl Seen {
-    fn twin(&self, keys: Keys, workload: &Workload) -> Box<dyn Policy> {
-        Box::new(PlainFair {
+    fn twin(&self, keys: Keys, workload: &Workload) -> Scheduler {
+        let twin = Scheduler::new(PlainFair {
             keys,
             procs: workload.procs,
             jobs: Vec::new(),
@@ -395,11 +387,12 @@ impl Seen {
             cancelled: Vec::new(),
             deepest: self.deepest.clone(),
             protected: self.protected.clone(),
-        })
+        });
+        Scheduler { follows_clock: true, answers: true, ..twin }
     }
 }
 
-fn fast(keys: Keys, workload: &Workload) -> Box<dyn Policy> {
+fn fast(keys: Keys, workload: &Workload) -> Scheduler {
     schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs))
 }
 

@@ -13,7 +13,7 @@ use proptest::test_runner::TestCaseResult;
 use shadowtime::engine::{self, EngineOptions, Named, Outcome};
 use shadowtime::job::{JobId, Submission};
 use shadowtime::predict;
-use shadowtime::schedule::{self, Facts, Policy, View, Waiting};
+use shadowtime::schedule::{self, Decisions, Machine, Policy, PolicyEvent, Scheduler, Waiting};
 use shadowtime::time::Time;
 use shadowtime::trace::Workload;
 
@@ -114,11 +114,11 @@ impl PlainSlurm {
     }
 
     /// The waiting jobs in the order of the queue.
-    fn queue(&self, view: &View<'_>, starts: &[JobId]) -> Vec<Waiting> {
-        let mut queue: Vec<Waiting> = view.waiting.iter().filter(|job| !starts.contains(&job.id)).copied().collect();
+    fn queue(&self, machine: &Machine, starts: &[JobId]) -> Vec<Waiting> {
+        let mut queue: Vec<Waiting> = machine.waiting.iter().filter(|job| !starts.contains(&job.id)).copied().collect();
         let Some([age, size, fair, halflife]) = self.keys.multifactor else { return queue };
         let origin = self.origin.unwrap();
-        let last = origin + (view.now - origin) / 300 * 300;
+        let last = origin + (machine.now - origin) / 300 * 300;
         // Computing them anew for each pass would take most of the time.
         let mut usages = self.usages.borrow_mut();
         if usages.0 != Some(last) {
@@ -131,10 +131,10 @@ impl PlainSlurm {
         let all: f64 = usages.values().sum();
         let priority = |job: &Waiting| {
             let submission = &self.jobs[job.id.index()];
-            let aged = ((view.now - submission.submit) as f64 / 1000.0).min(1.0);
+            let aged = ((machine.now - submission.submit) as f64 / 1000.0).min(1.0);
             let used = if all > 0.0 { usages[&submission.user] / all } else { 0.0 };
             let fairness = 2.0f64.powf(-used * self.users as f64);
-            age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(view.procs()) + fair as f64 * fairness
+            age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(machine.procs()) + fair as f64 * fairness
         };
         // Sums in another order differ in the last digits, so equal priorities must not be told apart by them.
         let rounded = |job: &Waiting| (priority(job) * 1e6).round();
@@ -173,21 +173,21 @@ impl PlainSlurm {
         starts.push(job.id);
     }
 
-    fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
-        for job in self.queue(view, starts).iter().take(depth) {
-            let idle = self.idle(view.procs());
+    fn main_pass(&mut self, machine: &Machine, depth: usize, starts: &mut Vec<JobId>) {
+        for job in self.queue(machine, starts).iter().take(depth) {
+            let idle = self.idle(machine.procs());
             if idle.len() < job.procs as usize {
                 return;
             }
             let nodes = self.place(&idle, job.procs);
-            self.start(job, view.now, nodes, starts);
+            self.start(job, machine.now, nodes, starts);
         }
     }
 
-    fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn backfill_pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         let mut reserved: Vec<Reserved> = Vec::new();
         let (mut count, mut per_user) = (0, BTreeMap::<i32, usize>::new());
-        for job in self.queue(view, starts) {
+        for job in self.queue(machine, starts) {
             let of_user = per_user.entry(self.jobs[job.id.index()].user).or_default();
             *of_user += 1;
             if self.keys.per_user > 0 && *of_user > self.keys.per_user {
@@ -197,8 +197,8 @@ impl PlainSlurm {
                 return;
             }
             count += 1;
-            if let Some(nodes) = self.plan(view, &job, &mut reserved) {
-                self.start(&job, view.now, nodes, starts);
+            if let Some(nodes) = self.plan(machine, &job, &mut reserved) {
+                self.start(&job, machine.now, nodes, starts);
             }
         }
     }
@@ -209,8 +209,8 @@ impl PlainSlurm {
     }
 
     /// The times at which reservations change, and what is free between two of them: from, to, the free nodes.
-    fn stretches(&self, view: &View<'_>, reserved: &[Reserved]) -> Vec<(Time, Time, Vec<usize>)> {
-        let (begin, end) = (self.round_down(view.now), self.round_down(view.now + self.keys.window));
+    fn stretches(&self, machine: &Machine, reserved: &[Reserved]) -> Vec<(Time, Time, Vec<usize>)> {
+        let (begin, end) = (self.round_down(machine.now), self.round_down(machine.now + self.keys.window));
         let mut times = vec![begin, end];
         times.extend(reserved.iter().flat_map(|r| [r.0, r.1]).filter(|time| begin < *time && *time < end));
         times.sort_unstable();
@@ -219,22 +219,22 @@ impl PlainSlurm {
         for pair in times.windows(2) {
             let here = || reserved.iter().filter(|r| r.0 <= pair[0] && pair[1] <= r.1);
             let free: Vec<usize> =
-                (0..view.procs() as usize).filter(|node| here().all(|r| !r.2.contains(node))).collect();
+                (0..machine.procs() as usize).filter(|node| here().all(|r| !r.2.contains(node))).collect();
             match stretches.last_mut() {
                 Some(last) if last.2 == free => last.1 = pair[1],
                 _ => stretches.push((pair[0], pair[1], free)),
             }
         }
         if stretches.is_empty() {
-            stretches.push((begin, end, (0..view.procs() as usize).collect()));
+            stretches.push((begin, end, (0..machine.procs() as usize).collect()));
         }
         stretches
     }
 
     /// The nodes of a job that starts now. A job that does not may get a reservation.
-    fn plan(&self, view: &View<'_>, job: &Waiting, reserved: &mut Vec<Reserved>) -> Option<Vec<usize>> {
-        let (now, limit, procs) = (view.now, self.limit(job), job.procs as usize);
-        let stretches = self.stretches(view, reserved);
+    fn plan(&self, machine: &Machine, job: &Waiting, reserved: &mut Vec<Reserved>) -> Option<Vec<usize>> {
+        let (now, limit, procs) = (machine.now, self.limit(job), job.procs as usize);
+        let stretches = self.stretches(machine, reserved);
         let window_end = self.round_down(now + self.keys.window);
         let mut from = now;
         loop {
@@ -242,7 +242,7 @@ impl PlainSlurm {
                 return None;
             }
             let to = from + limit;
-            let mut allowed: Vec<usize> = (0..view.procs() as usize).collect();
+            let mut allowed: Vec<usize> = (0..machine.procs() as usize).collect();
             let mut later = None;
             for (at, (begin, end, free)) in stretches.iter().enumerate() {
                 if *end <= from {
@@ -261,7 +261,7 @@ impl PlainSlurm {
             }
             let mut found = None;
             if allowed.len() >= procs {
-                found = self.opening(view, procs, &allowed);
+                found = self.opening(machine, procs, &allowed);
             }
             let Some((start, nodes)) = found else {
                 from = later?;
@@ -293,18 +293,18 @@ impl PlainSlurm {
     }
 
     /// When enough of the allowed nodes are idle, and which the job gets.
-    fn opening(&self, view: &View<'_>, procs: usize, allowed: &[usize]) -> Option<(Time, Vec<usize>)> {
-        let idle = self.idle(view.procs());
+    fn opening(&self, machine: &Machine, procs: usize, allowed: &[usize]) -> Option<(Time, Vec<usize>)> {
+        let idle = self.idle(machine.procs());
         let usable =
             |idle: &[usize]| -> Vec<usize> { idle.iter().copied().filter(|node| allowed.contains(node)).collect() };
         if usable(&idle).len() >= procs {
-            return Some((view.now, self.place(&usable(&idle), procs as u32)));
+            return Some((machine.now, self.place(&usable(&idle), procs as u32)));
         }
         let mut ends: Vec<(Time, JobId, &Vec<usize>)> = self
             .running
             .iter()
             .map(|(id, _, end, nodes)| {
-                let predicted = view.running.iter().find(|job| job.id == *id).map(|job| job.end);
+                let predicted = machine.running.iter().find(|job| job.id == *id).map(|job| job.end);
                 (if self.keys.by_prediction { predicted.unwrap_or(*end) } else { *end }, *id, nodes)
             })
             .collect();
@@ -329,7 +329,7 @@ impl PlainSlurm {
             let last = last?;
             idle.sort_unstable();
             if usable(&idle).len() >= procs {
-                let start = if last > view.now { last } else { (last + self.keys.kill_wait).max(view.now + 1) };
+                let start = if last > machine.now { last } else { (last + self.keys.kill_wait).max(machine.now + 1) };
                 return Some((start, self.place(&usable(&idle), procs as u32)));
             }
             width += if self.keys.linear > 0 { self.keys.linear } else { width };
@@ -341,70 +341,72 @@ impl PlainSlurm {
     }
 
     /// One second: the passes that are due.
-    fn tick(&mut self, now: Time, view: Option<&View<'_>>, starts: &mut Vec<JobId>) {
+    fn tick(&mut self, now: Time, machine: Option<&Machine>, starts: &mut Vec<JobId>) {
         let is_full = self.is_full_pass(now);
         if is_full || self.main_due.is_some_and(|due| due <= now) {
-            if let Some(view) = view {
-                self.main_pass(view, if is_full { usize::MAX } else { self.keys.main_depth }, starts);
+            if let Some(machine) = machine {
+                self.main_pass(machine, if is_full { usize::MAX } else { self.keys.main_depth }, starts);
             }
             (self.last_main, self.main_due) = (Some(now), None);
         }
-        let Some(view) = view.filter(|view| starts.len() < view.waiting.len()) else { return };
+        let Some(machine) = machine.filter(|machine| starts.len() < machine.waiting.len()) else { return };
         let is_due = self.last_backfill.is_none_or(|last| now >= last + self.keys.interval);
         if is_due && self.waiting_since.is_some_and(|since| now > since) {
-            self.backfill_pass(view, starts);
+            self.backfill_pass(machine, starts);
             self.last_backfill = Some(now);
         }
     }
 }
 
 impl Policy for PlainSlurm {
-    fn on_begin(&mut self, facts: &Facts) {
-        self.unix_start = facts.unix_start;
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => self.unix_start = facts.unix_start,
+            PolicyEvent::Arrival { id, job, .. } => {
+                assert_eq!(id.index(), self.jobs.len());
+                self.jobs.push(*job);
+                self.event = true;
+            }
+            PolicyEvent::End(id) => {
+                let at = self.running.iter().position(|job| job.0 == id).unwrap();
+                let (_, start, ..) = self.running.remove(at);
+                self.past.push((id, start, machine.now));
+                self.event = true;
+            }
+            _ => {}
+        }
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        assert_eq!(id.index(), self.jobs.len());
-        self.jobs.push(*job);
-        self.event = true;
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        let at = self.running.iter().position(|job| job.0 == id).unwrap();
-        let (_, start, ..) = self.running.remove(at);
-        self.past.push((id, start, now));
-        self.event = true;
-    }
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.deepest.fetch_max(view.waiting.len(), Ordering::Relaxed);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let starts = &mut out.starts;
+        self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         // Seconds without a call: nobody waited, but main passes are counted.
-        for second in self.seen.map_or(view.now, |seen| seen + 1)..view.now {
+        for second in self.seen.map_or(machine.now, |seen| seen + 1)..machine.now {
             assert!(!self.is_waiting);
             self.tick(second, None, &mut Vec::new());
         }
-        self.seen = Some(view.now);
+        self.seen = Some(machine.now);
         if std::mem::take(&mut self.event) {
-            self.origin.get_or_insert(view.now);
+            self.origin.get_or_insert(machine.now);
             if self.main_due.is_none() {
-                let earliest = self.last_main.map_or(view.now, |last| last + self.keys.main_delay);
-                self.main_due = Some(earliest.max(view.now + 1));
+                let earliest = self.last_main.map_or(machine.now, |last| last + self.keys.main_delay);
+                self.main_due = Some(earliest.max(machine.now + 1));
             }
         }
-        match view.waiting.is_empty() {
+        match machine.waiting.is_empty() {
             true => self.waiting_since = None,
             false => {
-                self.waiting_since.get_or_insert(view.now);
+                self.waiting_since.get_or_insert(machine.now);
             }
         }
-        self.tick(view.now, Some(view), starts);
-        self.is_waiting = starts.len() < view.waiting.len();
+        self.tick(machine.now, Some(machine), starts);
+        self.is_waiting = starts.len() < machine.waiting.len();
         if !self.is_waiting {
             self.waiting_since = None;
         }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         self.seen.filter(|_| self.is_waiting).map(|seen| seen + 1)
     }
 }
@@ -443,11 +445,10 @@ fn keys() -> impl Strategy<Value = Keys> {
     )
 }
 
-fn run(workload: &Workload, policy: Box<dyn Policy>, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
     let spec = predict::catalog::parse(predictor).unwrap();
-    let policy = Named { name: "slurm".to_string(), value: policy };
     let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes
+    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap().outcomes
 }
 
 type Case = (Workload, Keys, &'static str, Option<Time>);
@@ -480,7 +481,7 @@ fn equals_the_plain_version(
     let fast =
         schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
     let options = EngineOptions { unix_start, ..EngineOptions::default() };
-    let expected = run(&workload, Box::new(plain), predictor, options);
+    let expected = run(&workload, Scheduler::new(plain), predictor, options);
     prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
     Ok(())
 }

@@ -674,7 +674,6 @@ pub fn named_workloads() -> impl Strategy<Value = Workload> {
 fn run_predictor(workload: &Workload, scheduler: &str, name: &str, predictor: Box<dyn Predictor>) -> Vec<Outcome> {
     let policy =
         schedule::catalog::build(&schedule::catalog::parse(scheduler).unwrap(), &support::facts(&workload.jobs));
-    let policy = Named { name: scheduler.to_string(), value: policy };
     let predictor = Named { name: name.to_string(), value: predictor };
     let options = EngineOptions { unix_start: workload.unix_start, ..EngineOptions::default() };
     engine::run(workload.procs, &workload.jobs, policy, predictor, options, &mut |_| ()).unwrap().outcomes

@@ -8,32 +8,31 @@
 
 use std::cmp::Reverse;
 
-use shadowtime::job::JobId;
-use shadowtime::schedule::{Policy, View, catalog::SchedulerEntry};
+use shadowtime::schedule::{Decisions, Machine, Policy, Scheduler, catalog::SchedulerEntry};
 use shadowtime::spec::Form;
 
 /// Without reservations, so wide jobs may wait for long.
 struct Widest;
 
-/// In the view each waiting job also has its prediction, and each running job its predicted end. The other events,
-/// such as `on_arrival` and `on_termination`, are for schedulers that remember something from pass to pass.
+/// In the machine each waiting job also has its prediction, and each running job its predicted end. Schedulers that remember
+/// something from pass to pass are told what happens (`on`), and can ask for a pass at a time (`wake`).
 impl Policy for Widest {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let mut waiting: Vec<_> = view.waiting.iter().collect();
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let mut waiting: Vec<_> = machine.waiting.iter().collect();
         // Jobs of one width stay in the order of their arrival.
         waiting.sort_by_key(|job| Reverse(job.procs));
-        let mut capacity = *view.capacity;
+        let mut capacity = machine.capacity;
         for job in waiting {
             if capacity.fits(job.shape()) {
                 capacity.take(job.shape());
-                starts.push(job.id);
+                out.starts.push(job.id);
             }
         }
     }
 }
 
 static WIDEST: Form = Form { name: "widest", about: "the widest job first", keys: &[] };
-static MINE: [SchedulerEntry; 1] = [(&WIDEST, |_, _| Box::new(Widest))];
+static MINE: [SchedulerEntry; 1] = [(&WIDEST, |_, _| Scheduler::new(Widest))];
 
 fn main() -> std::process::ExitCode {
     shadowtime::cli::run_with(&[], &MINE, std::env::args_os())

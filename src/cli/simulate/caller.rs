@@ -8,12 +8,11 @@ use super::SimulateArgs;
 use crate::cli::failure::{UsageError, refuse};
 use crate::cli::is_given;
 use crate::cli::log::read_workload;
-use crate::engine::Named;
 use crate::experiment::{EpisodeRun, Episodes, Options, Setting};
 use crate::metrics::{Measure, Portion, RunRow, summarize};
 use crate::program::Program;
 use crate::report::{Output, json_line, write_csv};
-use crate::schedule::{EndAnswer, Episode, Exec, Introduction, LogFacts};
+use crate::schedule::{EndAnswer, Episode, Exec, Introduction, LogFacts, Scheduler};
 use crate::text::printable;
 use crate::trace::{RunFacts, Workload};
 
@@ -117,8 +116,9 @@ impl<'a> Game<'a> {
     }
 
     fn simulate(&self, scheduler: Exec, workload: &Workload, measure: &Measure) -> Result<RunRow, String> {
-        let policy = Named { name: self.setting.scheduler.to_string(), value: Box::new(scheduler) as _ };
-        let record = self.setting.run_under(policy, workload, None, &mut |_| ()).map_err(|error| error.to_string())?;
+        let scheduler = Scheduler::from(scheduler).named(self.setting.scheduler.to_string());
+        let record =
+            self.setting.run_under(scheduler, workload, None, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(workload, &record, measure);
         let mut label = self.options.label(workload);
         label.dropped += record.never.count();

@@ -7,7 +7,8 @@ use crate::text::counted;
 use crate::time::{Seconds, Time};
 
 /// Why a simulation cannot continue. `job` is the job's number in the log, `time` the simulated instant of the error,
-/// `predictor` and `scheduler` are the names given in [`Named`](super::Named).
+/// `predictor` and `scheduler` are the names given in [`Named`](super::Named) and
+/// [`Scheduler`](crate::schedule::Scheduler).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
     /// The predictor made no prediction at an event where one is required.
@@ -51,6 +52,8 @@ pub enum EngineError {
         time: Time,
         /// The second half of the message.
         why: &'static str,
+        /// The first node that does not have what the job was given.
+        node: Option<String>,
     },
     /// The policy cannot decide any more.
     PolicyFailed {
@@ -130,8 +133,9 @@ impl fmt::Display for EngineError {
                 write!(f, "predictor '{predictor}' predicted {prediction} s for job {job} at time {time}, but {why}")
             }
             EngineError::PredictorFailed { predictor, why } => write!(f, "predictor '{predictor}': {why}"),
-            EngineError::BadStart { scheduler, job, time, why } => {
-                write!(f, "scheduler '{scheduler}' started job {job} at time {time}, but {why}")
+            EngineError::BadStart { scheduler, job, time, why, node } => {
+                let node = node.as_ref().map_or(String::new(), |node| format!(" (node {node})"));
+                write!(f, "scheduler '{scheduler}' started job {job} at time {time}, but {why}{node}")
             }
             EngineError::PolicyFailed { scheduler, why } => write!(f, "scheduler '{scheduler}': {why}"),
             EngineError::BadStop { scheduler, job, time } => {

@@ -20,8 +20,8 @@ pub use error::EngineError;
 pub use gate::Gate;
 pub use never::NeverStarted;
 pub use observer::{
-    Arrival, Cancellation, End, Event, Miss, Observer, Placed, PredictionChange, PredictionMade, Preemption,
-    Reservation, Start,
+    Arrival, Cancellation, End, Event, Miss, Observer, Occasion, PassEnd, Placed, PredictionChange, PredictionMade,
+    Preemption, Reservation, Start, Wants,
 };
 pub use recorder::{GivenAreas, Outcome, Preempted, StoppedRuns};
 pub use run::{Finished, RunRecord, run, run_simulation};

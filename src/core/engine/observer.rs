@@ -4,20 +4,24 @@
 //! and the evaluation of templates are observers of this one stream. A log's own schedule is the same stream under the
 //! scheduler `replay`.
 
+use std::cell::Cell;
+
 use crate::job::{JobId, Submission};
 use crate::machine::NodeShare;
-use crate::schedule::View;
+use crate::schedule::Machine;
 use crate::time::{Seconds, Time};
 
-/// Something that observes a simulation. All methods do nothing by default.
+/// Something that observes a simulation.
 ///
 /// Events come in the order of [`super::Simulation`]; their times never decrease. Unlike predictors, observers can read
 /// the true runtime (as in [`Start`]). An observer cannot change the simulation.
 ///
 /// ```
 /// # extern crate shadowtime_core as shadowtime;
-/// use shadowtime::engine::{End, Observer, Start};
+/// use shadowtime::engine::{Event, Observer};
 /// use shadowtime::experiment::Setting;
+/// use shadowtime::schedule::Machine;
+/// use shadowtime::time::Time;
 ///
 /// /// The most processors in use at once.
 /// #[derive(Default)]
@@ -27,13 +31,15 @@ use crate::time::{Seconds, Time};
 /// }
 ///
 /// impl Observer for Peak {
-///     fn on_start(&mut self, start: &Start<'_>) {
-///         self.used += start.submission.procs;
-///         self.most = self.most.max(self.used);
-///     }
-///
-///     fn on_end(&mut self, end: &End<'_>) {
-///         self.used -= end.submission.procs;
+///     fn on(&mut self, _time: Time, event: &Event<'_>, _machine: &Machine) {
+///         match event {
+///             Event::Start(start) => {
+///                 self.used += start.submission.procs;
+///                 self.most = self.most.max(self.used);
+///             }
+///             Event::End(end) => self.used -= end.submission.procs,
+///             _ => {}
+///         }
 ///     }
 /// }
 ///
@@ -44,46 +50,58 @@ use crate::time::{Seconds, Time};
 /// assert!(peak.used == 0 && peak.most <= workload.procs);
 /// ```
 pub trait Observer {
+    /// An event at an instant. Jobs of `machine` are numbered in order of arrival.
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine);
+}
+
+/// An event of a simulation, as observers see it.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// The simulation begins, before its first instant. What an observer wants to be told beside the other events, it says here.
+    Begin(&'a Wants),
     /// A job joins the queue. No prediction has been made for it yet.
-    fn on_arrival(&mut self, _arrival: &Arrival<'_>) {}
-
+    Arrival(Arrival<'a>),
     /// A prediction is replaced by another, or made for the first time.
-    fn on_prediction(&mut self, _change: &PredictionChange) {}
-
-    /// A job has started. Called after the pass, and after the predictor's `on_start` for all jobs that the pass started.
-    fn on_start(&mut self, _start: &Start<'_>) {}
-
-    /// The most reservations that the observer wants to see after each pass: the first in the order of the queue. To make
-    /// them visible costs time, so there are none by default.
-    fn wanted_reservations(&self) -> usize {
-        0
-    }
-
-    /// A job still waits after a pass, and the policy has reserved a start for it. Called after the starts of the pass.
-    fn on_reservation(&mut self, _reservation: &Reservation) {}
-
-    /// Whether the observer wants to see after each pass which jobs are held by a limit. That costs time.
-    fn wants_held(&self) -> bool {
-        false
-    }
-
-    /// The jobs that a limit holds after a pass, by their arrival, in this order. Called before [`Observer::on_pass`].
-    fn on_held(&mut self, _held: &[JobId]) {}
-
-    /// A pass has ended. Called after its starts and reservations. The view has the jobs that still wait, and what is free.
-    fn on_pass(&mut self, _view: &View<'_>) {}
-
-    /// A running job has outlived its prediction. Called before the predictor makes a new one.
-    fn on_miss(&mut self, _miss: &Miss) {}
-
+    Prediction(PredictionChange),
+    /// A job has started. It comes after the pass, and after the predictor's `on_start` for all jobs that the pass started.
+    Start(Start<'a>),
+    /// A pass has ended. It comes after its starts. `machine` has the jobs that still wait, and what is free.
+    Pass(PassEnd<'a>),
+    /// A running job has outlived its prediction. It comes before the predictor makes a new one.
+    Miss(Miss),
     /// A running job is stopped to make way for another one. If it is not requeued, its end follows.
-    fn on_preemption(&mut self, _preemption: &Preemption<'_>) {}
+    Preemption(Preemption<'a>),
+    /// A job has ended. It comes before the predictor's `on_termination`.
+    End(End<'a>),
+    /// A waiting job is withdrawn. It comes before the predictor's `on_cancellation`.
+    Cancellation(Cancellation<'a>),
+}
 
-    /// A job has ended. Called before the predictor's `on_termination`.
-    fn on_end(&mut self, _end: &End<'_>) {}
+/// What observers want to be told after each pass. To find it costs time, so without a word it is nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Wants {
+    reservations: Cell<usize>,
+    held: Cell<bool>,
+}
 
-    /// A waiting job is withdrawn. Called before the predictor's `on_cancellation`.
-    fn on_cancellation(&mut self, _cancellation: &Cancellation<'_>) {}
+impl Wants {
+    /// The starts that the policy has reserved for waiting jobs: for so many, the first in the order of the queue.
+    pub fn reservations(&self, most: usize) {
+        self.reservations.set(self.reservations.get().max(most));
+    }
+
+    /// Which jobs a limit holds.
+    pub fn held(&self) {
+        self.held.set(true);
+    }
+
+    pub(super) fn most_reservations(&self) -> usize {
+        self.reservations.get()
+    }
+
+    pub(super) fn wants_held(&self) -> bool {
+        self.held.get()
+    }
 }
 
 /// A job and its place in tables of the jobs in the system.
@@ -99,8 +117,6 @@ pub struct Placed {
 /// A job joins the queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// The job's submit time.
-    pub time: Time,
     /// The job that arrives.
     pub job: Placed,
     /// What is known of the job before it runs.
@@ -122,7 +138,7 @@ pub struct PredictionChange {
 
 /// The event at which a prediction was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Occasion {
     /// A job joined the queue.
     Arrival,
     /// A job started.
@@ -137,16 +153,16 @@ pub enum Event {
     Requeue,
 }
 
-impl Event {
+impl Occasion {
     /// As written in the history of predictions.
     pub fn name(self) -> &'static str {
         match self {
-            Event::Arrival => "arrival",
-            Event::Start => "start",
-            Event::Termination => "termination",
-            Event::Miss => "miss",
-            Event::Cancellation => "cancellation",
-            Event::Requeue => "requeue",
+            Occasion::Arrival => "arrival",
+            Occasion::Start => "start",
+            Occasion::Termination => "termination",
+            Occasion::Miss => "miss",
+            Occasion::Cancellation => "cancellation",
+            Occasion::Requeue => "requeue",
         }
     }
 }
@@ -161,7 +177,7 @@ pub struct PredictionMade {
     /// The predicted runtime, in seconds.
     pub prediction: Seconds,
     /// The event at which it was made.
-    pub event: Event,
+    pub event: Occasion,
     /// The job of that event. It differs from `job` when the prediction was propagated.
     pub cause: JobId,
 }
@@ -169,8 +185,6 @@ pub struct PredictionMade {
 /// A job has started.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// The instant of the start.
-    pub time: Time,
     /// The job that starts.
     pub job: Placed,
     /// What is known of the job before it runs.
@@ -193,19 +207,24 @@ pub struct Start<'a> {
 /// A start is reserved for a waiting job.
 #[derive(Clone, Copy, Debug)]
 pub struct Reservation {
-    /// The instant of the pass.
-    pub time: Time,
     /// The job that waits.
     pub job: Placed,
     /// The reserved start, by the predictions in force. The next pass may reserve another one.
     pub start: Time,
 }
 
+/// A pass has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct PassEnd<'a> {
+    /// The starts reserved for jobs that still wait, if an observer wants to see them.
+    pub reserved: &'a [Reservation],
+    /// The jobs that a limit holds, by their arrival, in this order, if an observer wants to see them.
+    pub held: &'a [JobId],
+}
+
 /// A running job has outlived its prediction.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
-    /// The instant at which the miss is handled.
-    pub time: Time,
     /// The job that still runs.
     pub job: Placed,
     /// The prediction that was missed, in seconds.
@@ -217,8 +236,6 @@ pub struct Miss {
 /// A running job is stopped to make way for another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Preemption<'a> {
-    /// The instant at which it is stopped.
-    pub time: Time,
     /// The job that is stopped.
     pub job: Placed,
     /// What is known of the job before it runs.
@@ -236,8 +253,6 @@ pub struct Preemption<'a> {
 /// A job has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct End<'a> {
-    /// The instant of the end.
-    pub time: Time,
     /// The job that has ended.
     pub job: Placed,
     /// What was known of the job before it ran.
@@ -253,8 +268,6 @@ pub struct End<'a> {
 /// A waiting job is withdrawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Cancellation<'a> {
-    /// The instant of the cancellation.
-    pub time: Time,
     /// The job that leaves the queue.
     pub job: Placed,
     /// What is known of the job, which never ran.
@@ -262,103 +275,30 @@ pub struct Cancellation<'a> {
 }
 
 /// No observer.
-impl Observer for () {}
-
-/// The methods for events of an observer that consists of others. `each`: these are called one after the other; `some`: it is called
-/// if there is one.
-macro_rules! forward_events {
-    (each $this:ident: $($part:expr),+) => {
-        forward_events!(@all $this, each $($part),+);
-    };
-    (some $this:ident: $part:expr) => {
-        forward_events!(@all $this, some $part);
-    };
-    (@call $method:ident $event:ident each $($part:expr),+) => {
-        $($part.$method($event);)+
-    };
-    (@call $method:ident $event:ident some $part:expr) => {
-        if let Some(part) = $part {
-            part.$method($event);
-        }
-    };
-    (@all $this:ident, $($parts:tt)+) => {
-        fn on_arrival(&mut $this, event: &Arrival<'_>) {
-            forward_events!(@call on_arrival event $($parts)+);
-        }
-
-        fn on_prediction(&mut $this, event: &PredictionChange) {
-            forward_events!(@call on_prediction event $($parts)+);
-        }
-
-        fn on_start(&mut $this, event: &Start<'_>) {
-            forward_events!(@call on_start event $($parts)+);
-        }
-
-        fn on_reservation(&mut $this, event: &Reservation) {
-            forward_events!(@call on_reservation event $($parts)+);
-        }
-
-        fn on_held(&mut $this, held: &[JobId]) {
-            forward_events!(@call on_held held $($parts)+);
-        }
-
-        fn on_pass(&mut $this, view: &View<'_>) {
-            forward_events!(@call on_pass view $($parts)+);
-        }
-
-        fn on_miss(&mut $this, event: &Miss) {
-            forward_events!(@call on_miss event $($parts)+);
-        }
-
-        fn on_preemption(&mut $this, event: &Preemption<'_>) {
-            forward_events!(@call on_preemption event $($parts)+);
-        }
-
-        fn on_end(&mut $this, event: &End<'_>) {
-            forward_events!(@call on_end event $($parts)+);
-        }
-
-        fn on_cancellation(&mut $this, event: &Cancellation<'_>) {
-            forward_events!(@call on_cancellation event $($parts)+);
-        }
-    };
+impl Observer for () {
+    #[inline(always)]
+    fn on(&mut self, _time: Time, _event: &Event<'_>, _machine: &Machine) {}
 }
 
 /// Two observers: the first is called first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    forward_events!(each self: self.0, self.1);
-
-    fn wanted_reservations(&self) -> usize {
-        self.0.wanted_reservations().max(self.1.wanted_reservations())
-    }
-
-    fn wants_held(&self) -> bool {
-        self.0.wants_held() || self.1.wants_held()
+    #[inline(always)]
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
+        self.0.on(time, event, machine);
+        self.1.on(time, event, machine);
     }
 }
 
 /// A borrowed observer.
 impl<O: Observer + ?Sized> Observer for &mut O {
-    forward_events!(each self: (**self));
-
-    fn wanted_reservations(&self) -> usize {
-        (**self).wanted_reservations()
-    }
-
-    fn wants_held(&self) -> bool {
-        (**self).wants_held()
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
+        (**self).on(time, event, machine);
     }
 }
 
 /// An observer that may be missing.
 impl<O: Observer> Observer for Option<O> {
-    forward_events!(some self: self);
-
-    fn wanted_reservations(&self) -> usize {
-        self.as_ref().map_or(0, Observer::wanted_reservations)
-    }
-
-    fn wants_held(&self) -> bool {
-        self.as_ref().is_some_and(Observer::wants_held)
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
+        self.iter_mut().for_each(|observer| observer.on(time, event, machine));
     }
 }

@@ -1,10 +1,11 @@
 //! The recorder: an observer that stores starts, misses and the accuracy of predictions over time.
 
 use super::observer::{
-    Arrival, Cancellation, End, Event, Observer, Placed, PredictionChange, PredictionMade, Preemption, Start,
+    Cancellation, End, Event, Observer, Occasion, Placed, PredictionChange, PredictionMade, Preemption,
 };
 use crate::job::JobId;
 use crate::machine::{NodeShare, Tres, total_of};
+use crate::schedule::Machine;
 use crate::time::{IfKnown, Seconds, Time};
 
 /// The result of the simulation for one job.
@@ -141,16 +142,41 @@ impl Recorder {
 // Always inlined, because every event comes here: the event is then not written to memory.
 impl Observer for Recorder {
     #[inline(always)]
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        let draft = OutcomeDraft { outcome: Outcome::UNKNOWN, since: arrival.time, ai_seconds: 0, ai_carried: 0 };
-        match self.drafts.get_mut(arrival.job.place) {
-            Some(free) => *free = draft,
-            None => self.drafts.push(draft),
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => {
+                let draft = OutcomeDraft { outcome: Outcome::UNKNOWN, since: time, ai_seconds: 0, ai_carried: 0 };
+                match self.drafts.get_mut(arrival.job.place) {
+                    Some(free) => *free = draft,
+                    None => self.drafts.push(draft),
+                }
+            }
+            Event::Prediction(change) => self.note_prediction(change),
+            Event::Start(start) => {
+                let outcome = &mut self.drafts[start.job.place].outcome;
+                outcome.start = Some(time).into();
+                outcome.prediction_at_start = start.prediction;
+                outcome.backfilled = start.backfilled;
+                (outcome.inside, outcome.answered) = (start.inside, start.answered);
+                if !start.grant.is_empty() {
+                    add_given(self.given.get_or_insert_default(), start.grant, start.runtime);
+                }
+            }
+            Event::Preemption(preemption) => self.note_preemption(preemption),
+            Event::End(end) => self.note_end(end, time),
+            Event::Cancellation(Cancellation { job: Placed { id, place }, .. }) => {
+                // It may have run before it was requeued.
+                let start = IfKnown::UNKNOWN;
+                self.outcomes[id.index()] = Outcome { start, ra_seconds: 0.0, ..self.drafts[*place].outcome };
+            }
+            Event::Begin(_) | Event::Pass(_) | Event::Miss(_) => {}
         }
     }
+}
 
+impl Recorder {
     #[inline(always)]
-    fn on_prediction(&mut self, change: &PredictionChange) {
+    fn note_prediction(&mut self, change: &PredictionChange) {
         let PredictionChange { place, made, old, runtime } = *change;
         if let Some(history) = &mut self.history {
             history.push(made);
@@ -160,25 +186,13 @@ impl Observer for Recorder {
             draft.add_accuracy(old, runtime, made.time);
         }
         // A predictor may predict an arriving job several times; the last prediction counts.
-        if made.event == Event::Arrival && made.job == made.cause {
+        if made.event == Occasion::Arrival && made.job == made.cause {
             draft.outcome.prediction = made.prediction;
         }
     }
 
-    #[inline(always)]
-    fn on_start(&mut self, start: &Start<'_>) {
-        let outcome = &mut self.drafts[start.job.place].outcome;
-        outcome.start = Some(start.time).into();
-        outcome.prediction_at_start = start.prediction;
-        outcome.backfilled = start.backfilled;
-        (outcome.inside, outcome.answered) = (start.inside, start.answered);
-        if !start.grant.is_empty() {
-            add_given(self.given.get_or_insert_default(), start.grant, start.runtime);
-        }
-    }
-
-    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
-        let Preemption { job, submission, ran, left, grant, is_requeued, .. } = *preemption;
+    fn note_preemption(&mut self, preemption: &Preemption<'_>) {
+        let Preemption { job, submission, ran, left, grant, is_requeued } = *preemption;
         let Preempted { requeued, cancelled } = &mut self.preempted;
         let runs = if is_requeued { requeued } else { cancelled };
         runs.count += 1;
@@ -192,22 +206,15 @@ impl Observer for Recorder {
     }
 
     #[inline(always)]
-    fn on_end(&mut self, end: &End<'_>) {
+    fn note_end(&mut self, end: &End<'_>, time: Time) {
         let draft = &mut self.drafts[end.job.place];
-        draft.add_accuracy(end.prediction, end.runtime, end.time);
+        draft.add_accuracy(end.prediction, end.runtime, time);
         let ai_seconds = match draft.ai_carried {
             0 => draft.ai_seconds as f64,
             carried => float_of(carried + i128::from(draft.ai_seconds)),
         };
         let (prediction_last, misses) = (end.prediction, end.misses);
         self.outcomes[end.job.id.index()] = Outcome { ai_seconds, prediction_last, misses, ..draft.outcome };
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        let Placed { id, place } = cancellation.job;
-        // It may have run before it was requeued.
-        let start = IfKnown::UNKNOWN;
-        self.outcomes[id.index()] = Outcome { start, ra_seconds: 0.0, ..self.drafts[place].outcome };
     }
 }
 
@@ -239,25 +246,29 @@ impl OutcomeDraft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::observer::Arrival;
     use crate::job::Submission;
     use crate::time::FOREVER;
 
     /// An error of 2,000 years that lasts 2,000 years does not fit into 64 bits, but the sum must still be exact.
     #[test]
     fn inaccuracy_is_exact_however_large() {
-        let mut recorder = Recorder::new(false);
+        let (mut recorder, machine) = (Recorder::new(false), Machine::pool(1));
         recorder.add_job();
         let (submission, job) = (Submission::new(0, 1, 1), Placed { id: JobId(0), place: 0 });
-        recorder.on_arrival(&Arrival { time: 0, job, submission: &submission });
+        recorder.on(0, &Event::Arrival(Arrival { job, submission: &submission }), &machine);
         let mut sum = 0i128;
         for held in 1..=3 {
             let now = held * FOREVER;
-            let made = PredictionMade { job: JobId(0), time: now, prediction: 1, event: Event::Miss, cause: JobId(0) };
-            recorder.on_prediction(&PredictionChange { place: 0, made, old: FOREVER, runtime: held });
+            let made =
+                PredictionMade { job: JobId(0), time: now, prediction: 1, event: Occasion::Miss, cause: JobId(0) };
+            let change = PredictionChange { place: 0, made, old: FOREVER, runtime: held };
+            recorder.on(now, &Event::Prediction(change), &machine);
             sum += i128::from(FOREVER - held) * i128::from(FOREVER);
         }
         let time = 3 * FOREVER + 1;
-        recorder.on_end(&End { time, job, submission: &submission, runtime: 2, prediction: 9, misses: 0 });
+        let end = End { job, submission: &submission, runtime: 2, prediction: 9, misses: 0 };
+        recorder.on(time, &Event::End(end), &machine);
         assert!(sum > i128::from(i64::MAX));
         assert_eq!(recorder.outcomes[0].ai_seconds, (sum + 7) as f64);
     }

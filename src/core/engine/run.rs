@@ -11,7 +11,7 @@ use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;
 use crate::predict::Predictor;
-use crate::schedule::Policy;
+use crate::schedule::Scheduler;
 use crate::time::{Seconds, Time};
 
 /// How many instants pass between two calls of `progress`. Slurm on nodes may take some milliseconds for each; the calls take
@@ -105,12 +105,12 @@ impl RunRecord {
 pub fn run(
     procs: u32,
     jobs: &[Job],
-    policy: Named<dyn Policy>,
+    scheduler: Scheduler,
     predictor: Named<dyn Predictor>,
     options: EngineOptions,
     progress: &mut dyn FnMut(usize),
 ) -> Result<RunRecord, EngineError> {
-    let simulation = Simulation::new(procs, policy, predictor, options);
+    let simulation = Simulation::new(procs, scheduler, predictor, options);
     run_simulation(simulation, jobs, progress)
 }
 

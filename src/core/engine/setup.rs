@@ -1,4 +1,4 @@
-//! The options of a simulation, and names for its predictor and policy.
+//! The options of a simulation, and a name for its predictor.
 
 use crate::time::Time;
 
@@ -33,10 +33,10 @@ impl Default for EngineOptions {
     }
 }
 
-/// A predictor or a policy with its name.
+/// A predictor with its name.
 pub struct Named<T: ?Sized> {
     /// The name in error messages; usually the spec.
     pub name: String,
-    /// The predictor or policy itself.
+    /// The predictor itself.
     pub value: Box<T>,
 }

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::run::Setting;
-use crate::engine::{Gate, Observer, Start};
+use crate::engine::{Event, Gate, Observer};
 use crate::job::{Job, JobId};
 use crate::machine::NodeGrant;
-use crate::schedule::{Episode, WarmStart};
+use crate::schedule::{Episode, Machine, WarmStart};
 use crate::text::counted;
 use crate::time::Time;
 use crate::trace::Workload;
@@ -78,8 +78,10 @@ impl<'a> Episodes<'a> {
         struct StartList(Vec<PlainStart>);
 
         impl Observer for StartList {
-            fn on_start(&mut self, start: &Start<'_>) {
-                self.0.push(PlainStart { time: start.time, job: start.job.id, grant: start.grant.to_vec() });
+            fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+                if let Event::Start(start) = event {
+                    self.0.push(PlainStart { time, job: start.job.id, grant: start.grant.to_vec() });
+                }
             }
         }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::{self, EngineError, EngineOptions, Gate, Named, Observer, RunRecord, Simulation};
 use crate::predict::{self, Predictor, RunFacts};
-use crate::schedule::{self, LogFacts, Policy};
+use crate::schedule::{self, LogFacts, Scheduler};
 use crate::spec::{Spec, SpecError};
 use crate::trace::Workload;
 
@@ -57,8 +57,8 @@ impl Setting {
     }
 
     /// The scheduler, built for a log.
-    pub fn policy(&self, facts: &LogFacts<'_>) -> Named<dyn Policy> {
-        Named { name: self.scheduler.to_string(), value: schedule::catalog::build(&self.scheduler, facts) }
+    pub fn policy(&self, facts: &LogFacts<'_>) -> Scheduler {
+        schedule::catalog::build(&self.scheduler, facts)
     }
 
     /// The predictor, built for a simulation of which this is known.
@@ -89,23 +89,23 @@ impl Setting {
         self.run_with_gate(self.policy(&log), gate, workload, observer, progress)
     }
 
-    /// As [`Setting::run`], with this policy instead of the scheduler.
+    /// As [`Setting::run`], with this scheduler instead of its own.
     ///
     /// # Errors
     /// As [`engine::run`].
     pub fn run_under(
         &self,
-        policy: Named<dyn Policy>,
+        scheduler: Scheduler,
         workload: &Workload,
         observer: Option<&mut dyn Observer>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
-        self.run_with_gate(policy, Gate::of(workload), workload, observer, progress)
+        self.run_with_gate(scheduler, Gate::of(workload), workload, observer, progress)
     }
 
     fn run_with_gate(
         &self,
-        policy: Named<dyn Policy>,
+        scheduler: Scheduler,
         gate: Option<Gate>,
         workload: &Workload,
         observer: Option<&mut dyn Observer>,
@@ -117,11 +117,11 @@ impl Setting {
         // The engine is compiled here, once for any observer, and once for none, which is faster.
         match observer {
             None => {
-                let simulation = Simulation::new(workload.procs, policy, predictor, options);
+                let simulation = Simulation::new(workload.procs, scheduler, predictor, options);
                 engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
             }
             Some(observer) => {
-                let simulation = Simulation::observed(workload.procs, policy, predictor, options, observer);
+                let simulation = Simulation::observed(workload.procs, scheduler, predictor, options, observer);
                 engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
             }
         }

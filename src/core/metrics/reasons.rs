@@ -10,10 +10,10 @@ use std::ops::Range;
 use super::cell::{Cell, Cells};
 use super::column::ListedColumn;
 use super::measure::Measure;
-use crate::engine::{Arrival, End, Observer, Preemption, Start};
+use crate::engine::{Event, Observer};
 use crate::job::JobId;
 use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resource, Tres};
-use crate::schedule::View;
+use crate::schedule::Machine;
 use crate::time::{HOUR, Time};
 use crate::trace::Workload;
 
@@ -120,8 +120,6 @@ pub struct WaitReasonMeter {
     waiting: [u64; REASONS],
     sums: WaitReasons,
     known: KnownReasons,
-    /// The jobs that a limit holds after the last pass, in order of arrival.
-    held: Vec<JobId>,
 }
 
 /// The reasons of requests, as long as the same is free.
@@ -144,7 +142,6 @@ impl WaitReasonMeter {
             waiting: Default::default(),
             sums: WaitReasons::default(),
             known: KnownReasons::default(),
-            held: Vec::new(),
         }
     }
 
@@ -153,55 +150,40 @@ impl WaitReasonMeter {
         self.sums
     }
 
-    fn reason(&mut self, id: JobId, procs: u32, view: &View<'_>) -> WaitReason {
-        match view.nodes {
-            _ if self.held.binary_search(&id).is_ok() => WaitReason::Limit,
+    /// Adds up the reasons until now, and finds those after a pass. A limit holds some jobs, which are in order of arrival.
+    fn count_waiting(&mut self, now: Time, held: &[JobId], machine: &Machine) {
+        let passed = i128::from(now - self.since);
+        self.since = now;
+        for (sum, waiting) in self.sums.seconds.iter_mut().zip(std::mem::take(&mut self.waiting)) {
+            *sum += passed * i128::from(waiting);
+        }
+        self.known.forget_if_old();
+        for job in machine.waiting.iter() {
+            if self.is_measured[job.id.index()] {
+                let reason = self.reason(job.id, job.procs, held, machine);
+                self.waiting[reason.place()] += 1;
+            }
+        }
+    }
+
+    fn reason(&mut self, id: JobId, procs: u32, held: &[JobId], machine: &Machine) -> WaitReason {
+        match machine.nodes() {
+            _ if held.binary_search(&id).is_ok() => WaitReason::Limit,
             Some(nodes) => self.known.of(id, nodes),
-            None if i64::from(procs) > view.free() => WaitReason::Want(Resource::Cpus),
+            None if i64::from(procs) > machine.free() => WaitReason::Want(Resource::Cpus),
             None => WaitReason::Behind,
         }
     }
 }
 
 impl Observer for WaitReasonMeter {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.is_measured.push(self.measured.contains(&arrival.job.id.index()));
-    }
-
-    fn on_start(&mut self, _start: &Start<'_>) {
-        self.known.is_old = true;
-    }
-
-    fn on_preemption(&mut self, _preemption: &Preemption<'_>) {
-        self.known.is_old = true;
-    }
-
-    fn on_end(&mut self, _end: &End<'_>) {
-        self.known.is_old = true;
-    }
-
-    fn wants_held(&self) -> bool {
-        true
-    }
-
-    fn on_held(&mut self, held: &[JobId]) {
-        self.held.clear();
-        self.held.extend_from_slice(held);
-    }
-
-    fn on_pass(&mut self, view: &View<'_>) {
-        let passed = i128::from(view.now - self.since);
-        self.since = view.now;
-        for (sum, waiting) in self.sums.seconds.iter_mut().zip(std::mem::take(&mut self.waiting)) {
-            *sum += passed * i128::from(waiting);
-        }
-        self.known.forget_if_old();
-        for job in view.waiting.iter() {
-            if !self.is_measured[job.id.index()] {
-                continue;
-            }
-            let reason = self.reason(job.id, job.procs, view);
-            self.waiting[reason.place()] += 1;
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
+        match event {
+            Event::Begin(wants) => wants.held(),
+            Event::Arrival(arrival) => self.is_measured.push(self.measured.contains(&arrival.job.id.index())),
+            Event::Start(_) | Event::Preemption(_) | Event::End(_) => self.known.is_old = true,
+            Event::Pass(pass) => self.count_waiting(time, pass.held, machine),
+            _ => {}
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The state of the machine and its queue over time, in equal steps.
 
 use super::column::{Column, column_list};
-use crate::engine::{Arrival, Cancellation, End, Observer, Preemption, Start};
+use crate::engine::{Event, Observer};
+use crate::schedule::Machine;
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, print_duration};
 
@@ -116,42 +117,29 @@ impl Series {
 }
 
 impl Observer for Series {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.advance(arrival.time);
-        self.now.waiting += 1;
-        self.now.procs_waiting += u64::from(arrival.submission.procs);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.advance(start.time);
-        let procs = u64::from(start.submission.procs);
-        self.now.waiting -= 1;
-        self.now.procs_waiting -= procs;
-        self.now.running += 1;
-        self.now.procs_used += procs;
-    }
-
-    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
-        // The end of a cancelled job follows.
-        if preemption.is_requeued {
-            self.advance(preemption.time);
-            let procs = u64::from(preemption.submission.procs);
-            self.now.waiting += 1;
-            self.now.procs_waiting += procs;
-            self.now.running -= 1;
-            self.now.procs_used -= procs;
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        let submission = match event {
+            Event::Arrival(arrival) => arrival.submission,
+            Event::Start(start) => start.submission,
+            // The end of a cancelled job follows.
+            Event::Preemption(preemption) if preemption.is_requeued => preemption.submission,
+            Event::End(end) => end.submission,
+            Event::Cancellation(cancellation) => cancellation.submission,
+            _ => return,
+        };
+        self.advance(time);
+        let (now, procs) = (&mut self.now, u64::from(submission.procs));
+        if matches!(event, Event::Start(_) | Event::Cancellation(_)) {
+            (now.waiting, now.procs_waiting) = (now.waiting - 1, now.procs_waiting - procs);
         }
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.advance(end.time);
-        self.now.running -= 1;
-        self.now.procs_used -= u64::from(end.submission.procs);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.advance(cancellation.time);
-        self.now.waiting -= 1;
-        self.now.procs_waiting -= u64::from(cancellation.submission.procs);
+        if matches!(event, Event::End(_) | Event::Preemption(_)) {
+            (now.running, now.procs_used) = (now.running - 1, now.procs_used - procs);
+        }
+        if matches!(event, Event::Arrival(_) | Event::Preemption(_)) {
+            (now.waiting, now.procs_waiting) = (now.waiting + 1, now.procs_waiting + procs);
+        }
+        if matches!(event, Event::Start(_)) {
+            (now.running, now.procs_used) = (now.running + 1, now.procs_used + procs);
+        }
     }
 }

@@ -27,7 +27,7 @@
 //! let record = engine::run(
 //!     workload.procs,
 //!     &workload.jobs,
-//!     Named { name: "sjbf".into(), value: Box::new(Easy::new(Order::ShortestPrediction)) },
+//!     Easy::new(Order::ShortestPrediction).into(),
 //!     Named { name: "half".into(), value: Box::new(Half) },
 //!     EngineOptions::default(),
 //!     &mut |_| (),

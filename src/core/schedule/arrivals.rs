@@ -1,4 +1,4 @@
-//! What policies remember of waiting jobs beyond the view: submission times, estimates, or whole submissions.
+//! What policies remember of waiting jobs beyond the state of the machine: submission times, estimates, or whole submissions.
 
 use std::collections::VecDeque;
 

@@ -3,13 +3,14 @@
 use super::arrivals::Arrivals;
 use super::index::Index;
 use super::line::QueueOrder;
-use super::policy::{Facts, View};
+use super::machine::Machine;
+use super::policy::PolicyEvent;
 use super::queue::{QueuePlace, Waiting};
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
+use crate::job::JobId;
 
-/// The waiting jobs in the order of the queue, what the view does not say of them, and, while the queue is deep, an index of them.
+/// The waiting jobs in the order of the queue, what the machine does not say of them, and, while the queue is deep, an index of them.
 pub(super) struct Backlog<I = Ranked> {
     pub arrivals: Arrivals,
     pub line: QueueOrder,
@@ -38,8 +39,8 @@ impl Backlog {
     }
 
     /// The waiting jobs in the order of the queue.
-    pub fn jobs<'a>(&'a mut self, view: &View<'a>) -> impl Iterator<Item = &'a Waiting> {
-        self.line.jobs(view, &self.arrivals)
+    pub fn jobs<'a>(&'a mut self, machine: &'a Machine) -> impl Iterator<Item = &'a Waiting> {
+        self.line.jobs(machine, &self.arrivals)
     }
 }
 
@@ -65,28 +66,28 @@ impl<I: Index> Backlog<I> {
     }
 
     /// The width of the narrowest job.
-    pub fn narrowest(&self, view: &View<'_>) -> Option<i64> {
+    pub fn narrowest(&self, machine: &Machine) -> Option<i64> {
         match self.is_deep {
             true => self.index.narrowest(),
-            false => view.waiting.iter().map(|job| i64::from(job.procs)).min(),
+            false => machine.waiting.iter().map(|job| i64::from(job.procs)).min(),
         }
     }
 
     /// The places of the jobs that arrived since the last pass.
-    pub fn newcomers<'a>(&self, view: &View<'a>) -> &'a [QueuePlace] {
-        view.waiting.places_after(self.seen)
+    pub fn newcomers<'a>(&self, machine: &'a Machine) -> &'a [QueuePlace] {
+        machine.waiting.places_after(self.seen)
     }
 
     /// Adds the newcomers.
     #[inline]
-    pub fn begin_pass(&mut self, view: &View<'_>) {
-        if self.line.is_kept_sorted() | self.is_deep | (view.waiting.len() >= DEEP) {
-            self.add_newcomers(view);
+    pub fn begin_pass(&mut self, machine: &Machine) {
+        if self.line.is_kept_sorted() | self.is_deep | (machine.waiting.len() >= DEEP) {
+            self.add_newcomers(machine);
         }
     }
 
-    fn add_newcomers(&mut self, view: &View<'_>) {
-        let waiting = view.waiting;
+    fn add_newcomers(&mut self, machine: &Machine) {
+        let waiting = &machine.waiting;
         let newcomers = || waiting.places_after(self.seen).iter().filter_map(QueuePlace::job);
         if self.line.is_kept_sorted() {
             newcomers().for_each(|job| self.line.put(job, &self.arrivals));
@@ -105,41 +106,34 @@ impl<I: Index> Backlog<I> {
 
     /// Removes the jobs that a pass has started.
     #[inline]
-    pub fn end_pass(&mut self, view: &View<'_>, starts: &[JobId]) {
+    pub fn end_pass(&mut self, machine: &Machine, starts: &[JobId]) {
         if self.line.is_kept_sorted() {
             starts.iter().for_each(|&id| self.line.remove(id));
         }
-        self.seen = view.waiting.last().map(|job| job.id).or(self.seen);
-        self.arrivals.forget_before(view.waiting.first().map(|job| job.id));
+        self.seen = machine.waiting.last().map(|job| job.id).or(self.seen);
+        self.arrivals.forget_before(machine.waiting.first().map(|job| job.id));
     }
 
-    /// See [`super::Policy::on_begin`].
-    pub fn on_begin(&mut self, facts: &Facts) {
-        self.arrivals.set_origin(facts.first_submission);
-    }
-
-    /// See [`super::Policy::on_arrival`].
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrivals.push(id, job);
-    }
-
-    /// See [`super::Policy::on_prediction`].
-    #[inline]
-    pub fn on_prediction(&mut self, job: &Waiting) {
-        // A newcomer is added at the next pass.
-        if self.seen.is_some_and(|seen| job.id <= seen) {
-            self.line.put(job, &self.arrivals);
-            if self.is_deep {
-                self.index.change(job, &self.arrivals);
+    /// Something has happened.
+    pub fn on(&mut self, event: &PolicyEvent<'_>) {
+        match event {
+            PolicyEvent::Begin(facts) => self.arrivals.set_origin(facts.first_submission),
+            PolicyEvent::Arrival { id, job, .. } => self.arrivals.push(*id, job),
+            // A newcomer is added at the next pass.
+            PolicyEvent::Change(job) if self.seen.is_some_and(|seen| job.id <= seen) => {
+                self.line.put(job, &self.arrivals);
+                if self.is_deep {
+                    self.index.change(job, &self.arrivals);
+                }
             }
-        }
-    }
-
-    /// See [`super::Policy::on_cancellation`].
-    pub fn on_cancellation(&mut self, job: &Waiting) {
-        self.line.remove(job.id);
-        if self.is_deep {
-            self.index.remove(job);
+            PolicyEvent::Cancellation(job) => {
+                self.line.remove(job.id);
+                if self.is_deep {
+                    self.index.remove(job);
+                }
+            }
+            PolicyEvent::Order(jobs) => self.line.give(jobs.to_vec()),
+            _ => {}
         }
     }
 }

@@ -11,7 +11,7 @@ use super::fair;
 use super::fcfs::Fcfs;
 use super::on_nodes::{OnNodes, PlacedPool};
 use super::order::Order;
-use super::policy::Policy;
+use super::policy::Scheduler;
 use super::replay::{self, Replay};
 use super::reserving::Reserving;
 use super::rules::{self, Rules};
@@ -20,18 +20,18 @@ use crate::machine::{Placement, Shapes};
 use crate::program::check_spec;
 use crate::spec::{Catalog, Form, Spec, SpecError};
 
-/// One scheduler of the catalog: what may be written, and the function that builds the policy from a spec of that form, for a
+/// One scheduler of the catalog: what may be written, and the function that builds the scheduler from a spec of that form, for a
 /// log. Of the log `replay` uses the waits, and `slurm` who has a share.
-pub type SchedulerEntry = (&'static Form, BuildPolicy);
+pub type SchedulerEntry = (&'static Form, BuildScheduler);
 
-type BuildPolicy = fn(&Spec, &LogFacts<'_>) -> Box<dyn Policy>;
+type BuildScheduler = fn(&Spec, &LogFacts<'_>) -> Scheduler;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[SchedulerEntry] = &[
     (&rules::FCFS, |spec, log| {
         let queue = rules::order(spec, "queue");
-        let on_nodes = |shapes: &_, placement| -> Box<dyn Policy> { Box::new(OnNodes::fcfs(queue, shapes, placement)) };
-        on_machine(log, rules::placement(spec), || Box::new(Fcfs::new(queue)), on_nodes)
+        let on_nodes = |shapes: &_, placement| OnNodes::fcfs(queue, shapes, placement).into();
+        on_machine(log, rules::placement(spec), || Scheduler::new(Fcfs::new(queue)), on_nodes)
     }),
     (&rules::EASY, backfilling),
     (&rules::SJBF, backfilling),
@@ -41,33 +41,32 @@ const CATALOG: &[SchedulerEntry] = &[
         on_machine(log, rules::placement(spec), || fair::on_pool(spec), on_nodes)
     }),
     (&slurm::FORM, slurm::build),
-    (&replay::FORM, |_, log| Box::new(Replay::new(log.recorded_waits()))),
-    (&exec::FORM, |spec, log| Box::new(Exec::new(spec, log))),
+    (&replay::FORM, |_, log| Replay::new(log.recorded_waits()).into()),
+    (&exec::FORM, |spec, log| Exec::new(spec, log).into()),
 ];
 
-fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
+fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
     let rules = Rules::of(spec);
-    let on_nodes =
-        |shapes: &_, placement| -> Box<dyn Policy> { Box::new(OnNodes::backfilling(&rules, shapes, placement)) };
-    on_machine(log, rules::placement(spec), || rules.policy(), on_nodes)
+    let on_nodes = |shapes: &_, placement| OnNodes::backfilling(&rules, shapes, placement).into();
+    on_machine(log, rules::placement(spec), || rules.scheduler(), on_nodes)
 }
 
-/// The policy for the machine of a log: a pool of processors, nodes for which all CPUs are alike, or any nodes.
+/// The scheduler for the machine of a log: a pool of processors, nodes for which all CPUs are alike, or any nodes.
 fn on_machine(
     log: &LogFacts<'_>,
     placement: Placement,
-    pool: impl Fn() -> Box<dyn Policy>,
-    on_nodes: impl Fn(&Arc<Shapes>, Placement) -> Box<dyn Policy>,
-) -> Box<dyn Policy> {
+    pool: impl Fn() -> Scheduler,
+    on_nodes: impl Fn(&Arc<Shapes>, Placement) -> Scheduler,
+) -> Scheduler {
     match log.shapes() {
         None => pool(),
         // Other jobs may be there, as in a present queue, whose running jobs may use more than the machine has.
-        Some(shapes) if shapes.is_pool() && log.knows_jobs() => Box::new(PlacedPool::new(pool(), shapes, placement)),
+        Some(shapes) if shapes.is_pool() && log.knows_jobs() => PlacedPool::scheduler(pool(), shapes, placement),
         Some(shapes) => on_nodes(shapes, placement),
     }
 }
 
-static SCHEDULERS: Catalog<BuildPolicy> = Catalog::new("scheduler", CATALOG);
+static SCHEDULERS: Catalog<BuildScheduler> = Catalog::new("scheduler", CATALOG);
 
 /// Adds schedulers of another crate, for the whole process. Call it once, before anything else of this crate.
 ///
@@ -108,21 +107,21 @@ pub fn digest_of_program(spec: &Spec) -> Result<u128, String> {
     exec::digest(spec)
 }
 
-/// Builds the policy of a spec, for a log.
+/// Builds the scheduler of a spec, for a log. Its name is the spec.
 ///
 /// # Panics
 /// If [`parse`] did not return the spec.
-pub fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
-    SCHEDULERS.builder(spec)(spec, log)
+pub fn build(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
+    SCHEDULERS.builder(spec)(spec, log).named(spec.to_string())
 }
 
 impl Rules {
-    /// The policy that follows these rules. Rules with the same meaning have the same policy.
-    pub fn policy(&self) -> Box<dyn Policy> {
+    /// The scheduler that follows these rules. Rules with the same meaning have the same policy.
+    pub fn scheduler(&self) -> Scheduler {
         match self {
             // Jobs that have waited longest are the first of a queue in order of arrival anyway.
-            Rules { queue: Order::Arrival, reservations: Some(1), .. } => Box::new(Easy::of_rules(self)),
-            _ => Box::new(Reserving::new(self)),
+            Rules { queue: Order::Arrival, reservations: Some(1), .. } => Easy::of_rules(self).into(),
+            _ => Reserving::new(self).into(),
         }
     }
 }

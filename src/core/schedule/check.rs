@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::hints::Roomless;
-use super::policy::View;
+use super::machine::Machine;
 use super::profile::Profile;
 use super::running::Running;
 use crate::job::JobId;
@@ -49,11 +49,11 @@ pub(super) struct Check {
 impl Check {
     /// Finds the changes of the running jobs since the plan was made. `planned` are those that the plan counts with, in order
     /// of their ends and ids.
-    pub fn compare(&mut self, planned: &[Running], view: &View<'_>) {
+    pub fn compare(&mut self, planned: &[Running], machine: &Machine) {
         self.changes.clear();
         let key = |job: &Running| (job.end, job.id);
-        let past = planned.partition_point(|job| job.end <= view.now);
-        let (mut planned, mut running) = (planned[past..].iter().peekable(), view.running.iter().peekable());
+        let past = planned.partition_point(|job| job.end <= machine.now);
+        let (mut planned, mut running) = (planned[past..].iter().peekable(), machine.running.iter().peekable());
         loop {
             let order = match (planned.peek(), running.peek()) {
                 (Some(a), Some(b)) => key(a).cmp(&key(b)),
@@ -83,14 +83,14 @@ impl Check {
 
     /// The number of reservations before the first one that would be another. `longest` is a length that none of them exceeds.
     /// Those that are open begin after now, and not before the horizon.
-    pub fn unchanged(&mut self, reserved: &[PlannedJob], longest: Seconds, view: &View<'_>) -> usize {
+    pub fn unchanged(&mut self, reserved: &[PlannedJob], longest: Seconds, machine: &Machine) -> usize {
         let Some(horizon) = self.horizon() else {
             // Only a job whose start is past would have another.
-            return reserved.iter().position(|job| job.start < view.now).unwrap_or(reserved.len());
+            return reserved.iter().position(|job| job.start < machine.now).unwrap_or(reserved.len());
         };
         let soon = horizon.saturating_add(longest);
         self.roomless.clear();
-        self.profile.reset(view);
+        self.profile.reset(machine);
         let mut is_same = |job: &PlannedJob| {
             let &PlannedJob { procs, start, length, is_open, .. } = job;
             let procs = i64::from(procs);

@@ -3,11 +3,11 @@
 use super::arrivals::Arrivals;
 use super::backlog::Backlog;
 use super::fcfs::heads_that_fit;
-use super::forward::forward_policy;
 use super::guide::{Guide, Guided};
 use super::index::Index;
+use super::machine::Machine;
 use super::order::Order;
-use super::policy::{Policy, View};
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::{QueuePlace, Waiting};
 use super::rules::{Counting, Rules};
 use super::scan_index::ScanIndex;
@@ -38,7 +38,7 @@ pub struct Easy {
 
 /// What a pass is about after the first jobs have started.
 struct EasyPass<'a> {
-    view: &'a View<'a>,
+    machine: &'a Machine,
     /// The first job that does not fit. It has the reservation.
     head: &'a Waiting,
     is_protected: bool,
@@ -74,34 +74,34 @@ impl Easy {
     /// now: the free and extra processors are the same, and the shadow time is nearer. This is so in every scan order, but not if
     /// the head is not protected any more, or if a new job starts before all others.
     fn is_for_newcomers(&self, guide: &impl Guide, pass: &EasyPass<'_>) -> bool {
-        let EasyPass { view, head, is_protected } = *pass;
+        let EasyPass { machine, head, is_protected } = *pass;
         let may_start_first = |width: u32| {
-            let mut newcomers = self.backlog.newcomers(view).iter().filter_map(QueuePlace::job);
-            newcomers.any(|job| job.procs >= width && view.capacity.fits(job.shape()))
+            let mut newcomers = self.backlog.newcomers(machine).iter().filter_map(QueuePlace::job);
+            newcomers.any(|job| job.procs >= width && machine.capacity.fits(job.shape()))
         };
-        let any_starts_first = || guide.width_that_starts_first(head, view.now).is_some_and(may_start_first);
-        view.only_arrivals
+        let any_starts_first = || guide.width_that_starts_first(head, machine.now).is_some_and(may_start_first);
+        machine.only_arrivals
             && self.head == Some(head.id)
             && (is_protected || (self.is_without_protection && !any_starts_first()))
     }
 
     /// Starts heads while they fit, reserves for the first that does not, and backfills.
     fn pass_over_all(&mut self, guide: &impl Guide, first: &EasyPass<'_>, starts: &mut Vec<JobId>) {
-        let (view, is_deep) = (first.view, self.backlog.is_deep());
+        let (machine, is_deep) = (first.machine, self.backlog.is_deep());
         (self.head, self.shadow) = (None, None);
         let Easy { rules, backlog, started, .. } = self;
         let mut start = |job: &Waiting| {
             let length = rules.running.running_length(job.id, job.length, &backlog.arrivals);
-            started.push((view.now + length, job.procs));
+            started.push((machine.now + length, job.procs));
             if is_deep {
                 backlog.index.remove(job);
             }
             starts.push(job.id);
         };
-        let (mut capacity, mut wide) = (*view.capacity, Vec::new());
-        let width = guide.width_that_starts_first(first.head, view.now);
+        let (mut capacity, mut wide) = (machine.capacity, Vec::new());
+        let width = guide.width_that_starts_first(first.head, machine.now);
         if let Some(width) = width.filter(|&width| i64::from(width) <= capacity.free()) {
-            for job in view.waiting.iter().filter(|job| job.procs >= width) {
+            for job in machine.waiting.iter().filter(|job| job.procs >= width) {
                 if capacity.fits(job.shape()) {
                     capacity.take(job.shape());
                     start(job);
@@ -109,14 +109,14 @@ impl Easy {
                 }
             }
         }
-        let others = view.waiting.iter().filter(|job| !wide.contains(&job.id));
+        let others = machine.waiting.iter().filter(|job| !wide.contains(&job.id));
         let (head, capacity) = heads_that_fit(others, capacity, start);
         self.started.sort_unstable();
         let Some(head) = head else { return };
-        let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, view.now);
+        let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, machine.now);
         self.head = Some(head.id);
         self.is_without_protection = !first.is_protected && !is_protected;
-        let pass = EasyPass { view, head, is_protected };
+        let pass = EasyPass { machine, head, is_protected };
         if capacity.free() <= 0 {
             return;
         }
@@ -124,13 +124,13 @@ impl Easy {
         if is_deep && !is_protected {
             self.search(guide, &pass, capacity, starts);
         } else {
-            self.scan(guide, &pass, view.waiting.places_after(Some(head.id)), &wide, capacity, starts);
+            self.scan(guide, &pass, machine.waiting.places_after(Some(head.id)), &wide, capacity, starts);
         }
     }
 
     /// The reservation of the head. Made when it is needed first, because most passes do not need it.
     fn shadow(&self, pass: &EasyPass<'_>, capacity: &Capacity) -> Shadow {
-        self.shadow.unwrap_or_else(|| Shadow::of_head(pass.view, &self.started, capacity, pass.head))
+        self.shadow.unwrap_or_else(|| Shadow::of_head(pass.machine, &self.started, capacity, pass.head))
     }
 
     /// Tries the jobs of a part of the queue, without some. The result for a job is hard to predict for the processor, and a
@@ -149,7 +149,7 @@ impl Easy {
         }
         let mut shadow = self.shadow(pass, &capacity);
         // The limits only get tighter during a pass: a job that does not fit now does not fit later.
-        let room = shadow.room(pass.view.now, &capacity);
+        let room = shadow.room(pass.machine.now, &capacity);
         let Easy { backlog: Backlog { arrivals, .. }, candidates, .. } = self;
         candidates.clear();
         for places in part.chunks(u64::BITS as usize) {
@@ -165,7 +165,7 @@ impl Easy {
             let fits = |job: &Waiting| room.holds(job.procs, pass.fitted(job, arrivals));
             candidates.retain(|job| fits(job) && !without.contains(&job.id));
         }
-        guide.sort(candidates, arrivals, pass.view.now);
+        guide.sort(candidates, arrivals, pass.machine.now);
         self.admit(pass, &mut shadow, &mut capacity, starts);
     }
 
@@ -174,10 +174,10 @@ impl Easy {
         if self.backlog.index.narrowest().is_none_or(|procs| procs > capacity.free()) {
             return;
         }
-        let (mut shadow, now) = (self.shadow(pass, &capacity), pass.view.now);
+        let (mut shadow, now) = (self.shadow(pass, &capacity), pass.machine.now);
         for class in 0..G::CLASSES {
             self.candidates.clear();
-            guide.list_class(class, &shadow.room(now, &capacity), pass.view, &mut self.candidates);
+            guide.list_class(class, &shadow.room(now, &capacity), pass.machine, &mut self.candidates);
             self.candidates.retain(|job| !starts.contains(&job.id));
             self.admit(pass, &mut shadow, &mut capacity, starts);
         }
@@ -195,7 +195,7 @@ impl Easy {
 
     /// Starts the candidates that fit, in their order.
     fn admit(&mut self, pass: &EasyPass<'_>, shadow: &mut Shadow, capacity: &mut Capacity, starts: &mut Vec<JobId>) {
-        let (now, is_deep) = (pass.view.now, self.backlog.is_deep());
+        let (now, is_deep) = (pass.machine.now, self.backlog.is_deep());
         let Easy { rules, backlog, candidates, .. } = self;
         for job in candidates {
             let fitted = pass.fitted(job, &backlog.arrivals);
@@ -216,37 +216,45 @@ impl Easy {
 }
 
 impl Guided for Easy {
-    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(view);
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions) {
+        self.backlog.begin_pass(machine);
         self.started.clear();
-        if let Some(head) = view.waiting.first() {
-            let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, view.now);
-            let pass = EasyPass { view, head, is_protected };
+        if let Some(head) = machine.waiting.first() {
+            let is_protected = guide.is_protected(head, true, &self.backlog.arrivals, machine.now);
+            let pass = EasyPass { machine, head, is_protected };
             if self.is_for_newcomers(guide, &pass) {
                 self.is_without_protection &= !is_protected;
-                self.scan(guide, &pass, self.backlog.newcomers(view), &[], *view.capacity, starts);
+                let newcomers = self.backlog.newcomers(machine);
+                self.scan(guide, &pass, newcomers, &[], machine.capacity, &mut out.starts);
             } else {
-                self.pass_over_all(guide, &pass, starts);
+                self.pass_over_all(guide, &pass, &mut out.starts);
             }
         }
-        self.backlog.end_pass(view, starts);
+        self.backlog.end_pass(machine, &out.starts);
     }
 }
 
 impl Policy for Easy {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         let rules = self.rules;
-        self.guided_pass(&rules, view, starts);
+        match out.asked {
+            Asked::Pass => self.guided_pass(&rules, machine, out),
+            Asked::Reservations(most) => {
+                let Some(head) = machine.waiting.first().filter(|_| most > 0) else { return };
+                out.reserved.push((head.id, Shadow::of_head(machine, &[], &machine.capacity, head).time));
+            }
+            _ => {}
+        }
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let Some(head) = view.waiting.first().filter(|_| most > 0) else { return };
-        reserved.push((head.id, Shadow::of_head(view, &[], view.capacity, head).time));
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
+}
 
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.running == Counting::Estimate
+impl From<Easy> for Scheduler {
+    fn from(easy: Easy) -> Scheduler {
+        let by_estimates = easy.rules.running == Counting::Estimate;
+        Scheduler { by_estimates, answers: true, ..Scheduler::new(easy) }
     }
 }

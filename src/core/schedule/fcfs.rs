@@ -1,12 +1,11 @@
 //! First come, first served: the head of the queue starts as soon as it fits. No job overtakes another.
 
 use super::backlog::Backlog;
-use super::forward::forward_policy;
+use super::machine::Machine;
 use super::order::Order;
-use super::policy::{Policy, View};
+use super::policy::{Decisions, Policy, PolicyEvent};
 use super::queue::Waiting;
 use super::rules::Rules;
-use crate::job::JobId;
 use crate::machine::Capacity;
 
 /// Starts jobs strictly in an order: the first that does not fit blocks all others.
@@ -22,12 +21,14 @@ impl Fcfs {
 }
 
 impl Policy for Fcfs {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        self.backlog.begin_pass(machine);
+        heads_that_fit(self.backlog.jobs(machine), machine.capacity, |job| out.starts.push(job.id));
+        self.backlog.end_pass(machine, &out.starts);
+    }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(view);
-        heads_that_fit(self.backlog.jobs(view), *view.capacity, |job| starts.push(job.id));
-        self.backlog.end_pass(view, starts);
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
 }
 

@@ -1,12 +1,12 @@
 //! What decides in a backfilling pass where its rules leave something open.
 
 use super::arrivals::Arrivals;
+use super::machine::Machine;
 use super::order::{Order, Rank};
-use super::policy::{Policy, View};
+use super::policy::{Decisions, Policy};
 use super::queue::Waiting;
 use super::room::Room;
 use super::rules::Rules;
-use crate::job::JobId;
 use crate::time::Time;
 
 /// The place of a job among those that are tried: a class, and its place in that. The smallest comes first.
@@ -30,7 +30,7 @@ pub(super) trait Guide {
     }
 
     /// Adds the waiting jobs of a class that is not the last, if there is room for them, in the order of their precedence.
-    fn list_class(&self, _class: u8, _room: &Room, _view: &View<'_>, _jobs: &mut Vec<Waiting>) {}
+    fn list_class(&self, _class: u8, _room: &Room, _view: &Machine, _jobs: &mut Vec<Waiting>) {}
 
     /// Jobs of at least this width start before all others if they can be placed; none if there is no such width. `head` is the
     /// first of the waiting jobs.
@@ -60,6 +60,6 @@ impl Guide for Rules {
 
 /// A backfilling policy of which a pass can have another guide than the rules.
 pub(super) trait Guided: Policy {
-    /// As [`Policy::pass`].
-    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>);
+    /// A pass, as [`Policy::decide`] makes it.
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions);
 }

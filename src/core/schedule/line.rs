@@ -7,8 +7,8 @@ use std::ops::Bound;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrivals::Arrivals;
+use super::machine::Machine;
 use super::order::{Order, Rank};
-use super::policy::View;
 use super::queue::{QueuePlace, Waiting};
 use crate::job::JobId;
 use crate::time::Seconds;
@@ -83,10 +83,10 @@ impl QueueOrder {
     pub fn after<'a>(
         &'a self,
         rank: Option<Rank>,
-        view: &View<'a>,
+        machine: &'a Machine,
     ) -> Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a> {
         if self.order == Order::Arrival {
-            let places = view.waiting.places_after(rank.map(Rank::job));
+            let places = machine.waiting.places_after(rank.map(Rank::job));
             return Box::new(places.iter().filter_map(QueuePlace::job).map(|job| (Rank::of_arrival(job.id), job)));
         }
         let after = rank.map_or(Bound::Unbounded, Bound::Excluded);
@@ -96,10 +96,10 @@ impl QueueOrder {
     /// The waiting jobs in order. In an order that depends on waits the first k of n jobs cost n + k log n.
     pub fn jobs<'a>(
         &'a mut self,
-        view: &View<'a>,
+        machine: &'a Machine,
         arrivals: &'a Arrivals,
     ) -> Box<dyn Iterator<Item = &'a Waiting> + 'a> {
-        let (waiting, now) = (view.waiting, view.now);
+        let (waiting, now) = (&machine.waiting, machine.now);
         if let Some(given) = &self.given {
             let others = waiting.iter().filter(|job| !given.has.contains(&job.id));
             return Box::new(given.jobs.iter().filter_map(|&id| waiting.get(id)).chain(others));

@@ -1,132 +1,305 @@
-//! The state of a machine: waiting jobs, running jobs and free processors, in the orders that policies need.
+//! The state of a machine: waiting jobs, running jobs and what is free, in the orders that policies need.
 
-use super::policy::{Policy, View};
+use std::ops::Deref;
+use std::sync::Arc;
+
 use super::queue::{Queue, Waiting};
 use super::running::{Move, Running, RunningJobs};
 use crate::job::JobId;
-use crate::machine::{Capacity, Nodes};
+use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, ShapeId, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
-/// The real machine of a simulation, or one beside it.
+/// The state of a machine: the real one of a simulation, or one beside it. Everyone reads it as a [`MachineState`]. It changes
+/// only by changes that are applied to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Machine {
-    pub capacity: Capacity,
-    /// The nodes, if the policy places jobs on them.
-    pub nodes: Option<Box<Nodes>>,
-    pub waiting: Queue,
-    pub running: RunningJobs,
-    /// Running jobs with a new prediction that are not yet sorted into `running` by it.
-    pub(super) moves: Vec<Move>,
-    /// Arrivals are the only events since the last pass.
-    pub only_arrivals: bool,
+pub struct Machine {
+    state: MachineState,
+    nodes: Option<Box<Nodes>>,
     inflate: f64,
-    /// Whether running jobs are counted by estimates until they outlive them.
-    pub by_estimates: bool,
+    /// Whether jobs may start that need more than the free processors.
+    replays: bool,
+}
+
+/// What everyone can read of a [`Machine`].
+#[derive(Clone, Debug)]
+pub struct MachineState {
+    /// The present instant.
+    pub now: Time,
+    /// Its processors.
+    pub capacity: Capacity,
+    /// The waiting jobs in order of arrival, which is also the order of their ids.
+    pub waiting: Queue,
+    /// The running jobs in order of the end that the policy counts with, then of id.
+    pub running: RunningJobs,
+    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
+    /// earlier waiting job has changed, and no running job counts by another end.
+    pub only_arrivals: bool,
+}
+
+impl Deref for Machine {
+    type Target = MachineState;
+
+    #[inline]
+    fn deref(&self) -> &MachineState {
+        &self.state
+    }
+}
+
+/// A change of a machine. Ends that are counted are those in [`MachineState::running`].
+#[derive(Debug)]
+pub(crate) enum Change<'a> {
+    /// The clock moves to this instant.
+    Clock(Time),
+    /// A job arrives. Its prediction follows at once.
+    Arrive { id: JobId, procs: u32, request: RequestId },
+    /// A waiting job has this prediction.
+    Predict { id: JobId, prediction: Seconds, is_first: bool },
+    /// A waiting job starts. It has this of the nodes, if there are any. Its end is counted after so many seconds; None: after
+    /// its predicted length.
+    Start { id: JobId, grant: NodeGrant, counted: Option<Seconds> },
+    /// A job runs that did not arrive here. On nodes it asks for this and has that.
+    Adopt { job: Running, on_nodes: Option<(RequestId, NodeGrant)> },
+    /// Running jobs are counted with other ends, each with one other at most. The list is empty afterwards.
+    Recount(&'a mut Vec<Move>),
+    /// A running job ends, whose end was counted then.
+    End { id: JobId, counted: Time },
+    /// A running job is stopped, and waits again with this prediction.
+    Requeue { id: JobId, counted: Time, prediction: Seconds },
+    /// A waiting job leaves.
+    Cancel(JobId),
+    /// A pass is over.
+    PassEnd,
+}
+
+/// Why a change is impossible. The machine is as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The job.
+    pub id: JobId,
+    /// What of the job is wrong, as the end of a sentence.
+    pub why: &'static str,
+    /// The first node that does not have what the job was given.
+    pub node: Option<u32>,
+}
+
+impl Broken {
+    fn not_waiting(id: JobId) -> Broken {
+        Broken { id, why: "it does not wait", node: None }
+    }
 }
 
 impl Machine {
-    pub fn new(procs: u32, inflate: f64, policy: &dyn Policy) -> Self {
-        Machine {
+    /// An idle pool of processors.
+    pub fn pool(procs: u32) -> Machine {
+        let state = MachineState {
+            now: Time::MIN,
             capacity: Capacity::pool(procs),
-            nodes: policy.shapes().map(|shapes| Box::new(Nodes::new(shapes))),
             waiting: Queue::default(),
             running: RunningJobs::default(),
-            moves: Vec::new(),
             only_arrivals: false,
-            inflate,
-            by_estimates: policy.counts_running_by_estimates(),
-        }
+        };
+        Machine { state, nodes: None, inflate: 1.0, replays: false }
     }
 
-    pub fn view(&self, now: Time) -> View<'_> {
-        let Machine { capacity, nodes, waiting, running, only_arrivals, .. } = self;
-        View { now, capacity, nodes: nodes.as_deref(), waiting, running, only_arrivals: *only_arrivals }
+    /// An idle machine, on nodes if there are shapes, for a scheduler that multiplies predictions by `inflate`.
+    pub(crate) fn new(procs: u32, inflate: f64, shapes: Option<Arc<Shapes>>, replays: bool) -> Self {
+        let nodes = shapes.map(|shapes| Box::new(Nodes::new(shapes)));
+        Machine { nodes, inflate, replays, ..Machine::pool(procs) }
+    }
+
+    /// The processors of the machine.
+    pub fn procs(&self) -> u32 {
+        self.capacity.procs()
+    }
+
+    /// The idle processors; negative if a replayed log uses more than the machine has.
+    pub fn free(&self) -> i64 {
+        self.capacity.free()
+    }
+
+    /// The nodes, for a policy that places jobs on them.
+    pub fn nodes(&self) -> Option<&Nodes> {
+        self.nodes.as_deref()
+    }
+
+    /// What a job has of the nodes. Nothing on a pool, or if it waits.
+    pub(crate) fn grant(&self, id: JobId) -> &[NodeShare] {
+        self.nodes().map_or(&[], |nodes| nodes.grant(id))
     }
 
     /// The prediction that the scheduler computes with: multiplied by `inflate` and rounded to the nearest second. The
     /// factor is at least 1, so that the order of predictions does not change.
     #[inline]
-    pub fn length(&self, prediction: Seconds) -> Seconds {
+    pub(crate) fn length(&self, prediction: Seconds) -> Seconds {
         if self.inflate == 1.0 {
             return prediction;
         }
         ((prediction as f64 * self.inflate + 0.5).floor() as Seconds).max(prediction)
     }
 
-    /// A job arrives. Its prediction is set directly after this call.
-    #[inline]
-    pub fn enqueue(&mut self, id: JobId, procs: u32, request: RequestId) {
-        if let Some(nodes) = &mut self.nodes {
-            nodes.arrive(id, request);
+    /// Changes the machine. Nothing else does.
+    // The kind of the change is known where this is called, so that only its branch is compiled there.
+    #[inline(always)]
+    pub(crate) fn apply(&mut self, change: Change<'_>) -> Result<(), Broken> {
+        match change {
+            Change::Clock(now) => self.state.now = now,
+            Change::Arrive { id, procs, request } => {
+                if let Some(nodes) = &mut self.nodes {
+                    nodes.arrive(id, request);
+                }
+                self.state.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
+            }
+            Change::Predict { id, prediction, is_first } => {
+                self.state.only_arrivals &= is_first;
+                let length = self.length(prediction);
+                self.state.waiting.predict(id, prediction, length).ok_or_else(|| Broken::not_waiting(id))?;
+            }
+            Change::Start { id, grant, counted } => self.start(id, grant, counted)?,
+            Change::Adopt { job, on_nodes } => self.adopt(job, on_nodes)?,
+            Change::Recount(moves) => {
+                self.state.only_arrivals &= moves.is_empty();
+                self.state.running.change(moves);
+            }
+            Change::End { id, counted } => {
+                self.stop(id, counted);
+                self.leave(id);
+            }
+            Change::Requeue { id, counted, prediction } => {
+                let (procs, length) = (self.stop(id, counted).procs(), self.length(prediction));
+                if let Some(nodes) = &mut self.nodes {
+                    nodes.stop(id);
+                }
+                self.state.waiting.insert(Waiting { id, procs, prediction, length });
+            }
+            Change::Cancel(id) => {
+                self.state.only_arrivals = false;
+                self.state.waiting.remove(id).ok_or_else(|| Broken::not_waiting(id))?;
+                self.leave(id);
+            }
+            Change::PassEnd => self.state.only_arrivals = true,
         }
-        self.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
+        Ok(())
     }
 
-    /// Removes a job from the queue. None if it does not wait.
+    /// [`Machine::apply`] for a change that must be possible.
+    #[inline(always)]
+    pub(crate) fn change(&mut self, change: Change<'_>) {
+        self.apply(change).expect("the change is possible");
+    }
+
     #[inline]
-    pub fn withdraw(&mut self, id: JobId) -> Option<Waiting> {
-        self.only_arrivals = false;
-        self.waiting.remove(id)
-    }
-
-    /// Sets the prediction of a waiting job; `old` is 0 for its first prediction. Returns the changed job.
-    #[inline]
-    pub fn predict_waiting(&mut self, id: JobId, old: Seconds, new: Seconds) -> Option<&Waiting> {
-        self.only_arrivals &= old == 0;
-        let length = self.length(new);
-        self.waiting.predict(id, new, length)
-    }
-
-    /// A job starts. Its end is counted `length` seconds from now.
-    #[inline]
-    pub fn start(&mut self, job: Waiting, now: Time, length: Seconds) {
-        let grant = self.capacity.take(job.shape());
-        self.running.insert(Running { id: job.id, grant, end: now + length });
-    }
-
-    /// Notes the new prediction of a running job. [`Machine::move_running`] applies all of them at once.
-    pub fn predict_running(&mut self, id: JobId, start: Time, old: Seconds, new: Seconds) {
-        self.only_arrivals = false;
-        self.moves.push(Move { id, from: start + self.length(old), to: start + self.length(new) });
-    }
-
-    /// Notes that a running job, which was counted by its estimate, is counted by its prediction from now on.
-    pub fn outlive(&mut self, id: JobId, start: Time, estimate: Seconds, prediction: Seconds) {
-        self.only_arrivals = false;
-        self.moves.push(Move { id, from: start + estimate, to: start + self.length(prediction) });
-    }
-
-    /// Sorts the running jobs with new ends into their new positions.
-    pub fn move_running(&mut self) {
-        self.running.change(&mut self.moves);
-    }
-
-    /// A running job ends. Its end was counted at `counted`.
-    #[inline]
-    pub fn release(&mut self, id: JobId, counted: Time) {
-        self.only_arrivals = false;
-        let job = self.running.remove(counted, id);
-        self.capacity.give(job.grant);
-        self.forget(id);
-    }
-
-    /// A running job is stopped, and waits again with this prediction. Its end was counted `length` seconds after its start.
-    pub fn requeue(&mut self, id: JobId, start: Time, length: Seconds, prediction: Seconds) {
-        self.only_arrivals = false;
-        let job = self.running.remove(start + length, id);
-        let procs = job.procs();
-        self.capacity.give(job.grant);
-        if let Some(nodes) = &mut self.nodes {
-            nodes.stop(id);
+    fn start(&mut self, id: JobId, grant: NodeGrant, counted: Option<Seconds>) -> Result<(), Broken> {
+        let MachineState { now, capacity, waiting, running, only_arrivals } = &mut self.state;
+        *only_arrivals = false;
+        let job = waiting.remove(id).ok_or_else(|| Broken::not_waiting(id))?;
+        let fits = match &mut self.nodes {
+            // What it is placed with counts, which may be another number than its processors in the log.
+            Some(nodes) => start_on(nodes, id, grant),
+            None if self.replays || capacity.fits(job.shape()) => Ok(()),
+            None => Err(Broken { id, why: "it does not fit the free processors", node: None }),
+        };
+        if fits.is_err() {
+            waiting.insert(job);
+            return fits;
         }
-        self.waiting.insert(Waiting { id, procs, prediction, length: self.length(prediction) });
+        let grant = capacity.take(job.shape());
+        running.insert(Running { id, grant, end: *now + counted.unwrap_or(job.length) });
+        Ok(())
     }
 
-    /// A job has left the system. What it had of the nodes is free again.
-    pub fn forget(&mut self, id: JobId) {
+    fn adopt(&mut self, job: Running, on_nodes: Option<(RequestId, NodeGrant)>) -> Result<(), Broken> {
+        if let (Some(nodes), Some((request, grant))) = (&mut self.nodes, on_nodes) {
+            nodes.arrive(job.id, request);
+            start_on(nodes, job.id, grant)?;
+        }
+        self.state.capacity.take(ShapeId::of_procs(job.procs()));
+        self.state.running.insert(job);
+        Ok(())
+    }
+
+    /// A running job runs no more. Returns it.
+    #[inline]
+    fn stop(&mut self, id: JobId, counted: Time) -> Running {
+        self.state.only_arrivals = false;
+        let job = self.state.running.remove(counted, id);
+        self.state.capacity.give(job.grant);
+        job
+    }
+
+    /// A job leaves the system. What it had of the nodes is free again.
+    #[inline]
+    fn leave(&mut self, id: JobId) {
         if let Some(nodes) = &mut self.nodes {
             nodes.leave(id);
         }
+    }
+}
+
+/// A job starts on nodes, if they have what it is given and that is what it asks for.
+fn start_on(nodes: &mut Nodes, id: JobId, grant: NodeGrant) -> Result<(), Broken> {
+    nodes.shape(id).check(&grant, nodes.cluster(), nodes.free()).map_err(|why| {
+        let lacks = |share: &&NodeShare| !nodes.free()[share.node as usize].holds(&share.what);
+        Broken { id, why, node: grant.iter().find(lacks).map(|share| share.node) }
+    })?;
+    nodes.start(id, grant);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Tres, parse_toml};
+    use crate::request::{Request, Requests};
+
+    /// A machine on which two jobs of two processors wait.
+    fn with_two_jobs(mut machine: Machine, request: RequestId) -> Machine {
+        for id in [JobId(0), JobId(1)] {
+            machine.change(Change::Arrive { id, procs: 2, request });
+            machine.change(Change::Predict { id, prediction: 10, is_first: true });
+        }
+        machine
+    }
+
+    #[test]
+    fn what_is_impossible_is_refused_and_changes_nothing() {
+        let mut machine = with_two_jobs(Machine::pool(3), RequestId::NONE);
+        machine.change(Change::Clock(5));
+        let start = |machine: &mut Machine, id| {
+            machine.apply(Change::Start { id: JobId(id), grant: Vec::new(), counted: None })
+        };
+        let broken = |id, why| Err(Broken { id: JobId(id), why, node: None });
+        assert_eq!(start(&mut machine, 0), Ok(()));
+        assert_eq!(start(&mut machine, 0), broken(0, "it does not wait"));
+        assert_eq!(start(&mut machine, 1), broken(1, "it does not fit the free processors"));
+        assert_eq!(machine.apply(Change::Cancel(JobId(0))), broken(0, "it does not wait"));
+        let ends: Vec<_> = machine.running.iter().map(|job| (job.id, job.end)).collect();
+        assert_eq!((machine.free(), machine.waiting.len(), ends), (1, 1, vec![(JobId(0), 15)]));
+        machine.change(Change::End { id: JobId(0), counted: 15 });
+        assert_eq!(start(&mut machine, 1), Ok(()));
+    }
+
+    #[test]
+    fn the_node_is_named_that_does_not_have_what_a_job_is_given() {
+        let cluster = parse_toml("[[nodes]]\nname = \"n[1-3]\"\ncpus = 2").unwrap();
+        let mut requests = Requests::default();
+        let request = requests.intern(Request { cpus: 2, ..Request::default() });
+        let shapes = Some(Arc::new(Shapes::new(Arc::new(cluster), &requests)));
+        let mut machine = with_two_jobs(Machine::new(6, 1.0, shapes, false), request);
+        let free = |machine: &Machine| -> Vec<u32> {
+            machine.nodes().unwrap().free()[..3].iter().map(|free| free.cpus()).collect()
+        };
+        let start = |machine: &mut Machine, id, nodes: &[u32]| {
+            let share = |&node: &u32| NodeShare::new(node, Tres::on_node(2, 0));
+            machine.apply(Change::Start { id: JobId(id), grant: nodes.iter().map(share).collect(), counted: None })
+        };
+        assert_eq!(start(&mut machine, 0, &[2]), Ok(()));
+        let why = "its nodes do not have what it was given";
+        assert_eq!(start(&mut machine, 1, &[1, 2]), Err(Broken { id: JobId(1), why, node: Some(2) }));
+        let why = "it was given nothing";
+        assert_eq!(start(&mut machine, 1, &[]), Err(Broken { id: JobId(1), why, node: None }));
+        assert_eq!((free(&machine), machine.waiting.len()), (vec![2, 2, 0], 1));
+        assert_eq!(start(&mut machine, 1, &[1]), Ok(()));
+        assert_eq!(free(&machine), [2, 0, 0]);
     }
 }

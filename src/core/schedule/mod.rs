@@ -1,7 +1,7 @@
 //! Scheduling policies: which jobs start, given the waiting jobs, the running jobs and the predictions. One file per
 //! policy.
 //!
-//! [`Policy`] is the interface, [`View`] is what policies can read, [`catalog`] lists all policies.
+//! [`Policy`] is the interface, [`Machine`] is what policies can read, [`catalog`] lists all policies.
 //!
 #![cfg_attr(doc, doc = include_str!("../../cli/help/schedulers.md"))]
 
@@ -15,7 +15,6 @@ mod easy;
 mod exec;
 mod fair;
 mod fcfs;
-mod forward;
 mod guide;
 mod hints;
 mod index;
@@ -43,13 +42,14 @@ pub use accounts::{Accounts, LogFacts};
 pub use easy::Easy;
 pub use exec::{EndAnswer, Episode, Exec, Introduction, WarmStart};
 pub use fcfs::Fcfs;
-pub use forward::forward_policy;
-pub(crate) use machine::Machine;
+pub(crate) use machine::{Broken, Change};
+pub use machine::{Machine, MachineState};
 pub use on_nodes::OnNodes;
 pub use order::Order;
-pub use policy::{Facts, NeverStarts, OutsidePolicy, Policy, Stop, View};
+pub use policy::{Asked, Decisions, Facts, NeverStarts, Policy, PolicyEvent, Scheduler, Stop};
 pub use queue::{Queue, Waiting};
 pub use replay::Replay;
 pub use reserving::Reserving;
 pub use rules::{Counting, Rules};
+pub(crate) use running::Move;
 pub use running::{Running, RunningJobs};

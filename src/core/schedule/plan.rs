@@ -6,8 +6,8 @@ use super::check::{Check, PlannedJob};
 use super::hints::Roomless;
 use super::index::Index;
 use super::limits::StartLimits;
+use super::machine::Machine;
 use super::order::Rank;
-use super::policy::View;
 use super::profile::Profile;
 use super::queue::Waiting;
 use super::ranked::Ranked;
@@ -116,19 +116,19 @@ impl Plan {
     }
 
     /// Begins a new plan, which may be kept for the next pass or not.
-    pub fn begin(&mut self, view: &View<'_>, is_kept: bool) {
-        self.profile.reset(view);
+    pub fn begin(&mut self, machine: &Machine, is_kept: bool) {
+        self.profile.reset(machine);
         self.reserved.clear();
         self.ranks.clear();
         self.earliest = Time::MAX;
         (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
-        self.look_far(view.now);
+        self.look_far(machine.now);
         self.longest = 0;
         self.is_protected = false;
         self.is_kept = is_kept;
         self.running.clear();
         if is_kept {
-            self.running.extend(view.running.iter());
+            self.running.extend(machine.running.iter());
         }
     }
 
@@ -144,52 +144,52 @@ impl Plan {
     pub fn go_on(
         &mut self,
         until: Option<Rank>,
-        view: &View<'_>,
+        machine: &Machine,
         arrivals: &Arrivals,
         starts: &mut Vec<JobId>,
     ) -> Option<Rank> {
         let most = until.map_or(self.ranks.len(), |until| self.ranks.partition_point(|rank| *rank < until));
         let first = self.reserved[..most].first()?;
-        if self.is_protected != arrivals.has_waited(first.id, self.protect, view.now) {
+        if self.is_protected != arrivals.has_waited(first.id, self.protect, machine.now) {
             return None;
         }
-        self.check.compare(&self.running, view);
-        let is_exact_until = self.check.horizon().unwrap_or(view.now).max(view.now + 1);
+        self.check.compare(&self.running, machine);
+        let is_exact_until = self.check.horizon().unwrap_or(machine.now).max(machine.now + 1);
         let most = if self.open_from < is_exact_until { most.min(self.first_open) } else { most };
-        let kept = match self.check.changes.is_empty() && view.now < self.earliest {
+        let kept = match self.check.changes.is_empty() && machine.now < self.earliest {
             true => most,
-            false => self.check.unchanged(&self.reserved[..most], self.longest, view),
+            false => self.check.unchanged(&self.reserved[..most], self.longest, machine),
         };
         // A plan that no longer holds for the most part is not worth being taken back.
         if kept < self.reserved.len() / 2 {
             return None;
         }
-        let is_due = |job: &PlannedJob| job.start == view.now && !job.is_open;
-        let any_is_due = view.now >= self.earliest && self.reserved[..kept].iter().any(is_due);
+        let is_due = |job: &PlannedJob| job.start == machine.now && !job.is_open;
+        let any_is_due = machine.now >= self.earliest && self.reserved[..kept].iter().any(is_due);
         // The jobs before the first reservation count in another way, and the first reservation decides on the protection.
         if any_is_due && (self.counting == Counting::Estimate || self.protect.is_some()) {
             return None;
         }
-        self.profile.advance(view.now);
+        self.profile.advance(machine.now);
         for job in self.reserved[kept..].iter().filter(|job| !job.is_open) {
             self.profile.add(job.start, job.end(), i64::from(job.procs));
         }
-        self.check.changes.iter().for_each(|&(end, procs)| self.profile.add(view.now, end, procs));
+        self.check.changes.iter().for_each(|&(end, procs)| self.profile.add(machine.now, end, procs));
         self.reserved.truncate(kept);
         self.ranks.truncate(kept);
         if kept <= self.first_open {
             (self.first_open, self.open_from) = (usize::MAX, Time::MAX);
         }
-        self.look_far(view.now);
+        self.look_far(machine.now);
         self.running.clear();
-        self.running.extend(view.running.iter());
+        self.running.extend(machine.running.iter());
         let reached = self.ranks.last().copied();
         debug_assert!(
-            any_is_due || self.profile.free_now() == view.free(),
+            any_is_due || self.profile.free_now() == machine.free(),
             "the plan counts with the machine as it is"
         );
         if any_is_due {
-            self.start_due(view.now, starts);
+            self.start_due(machine.now, starts);
         }
         reached
     }
@@ -209,13 +209,13 @@ impl Plan {
 
     /// Makes reservations for the rest of the queue, in its order, until no other job can start now. The reservations of the
     /// jobs after that have no effect on this pass.
-    pub fn reserve(&mut self, view: &View<'_>, arrivals: &Arrivals, rest: &mut impl Rest, starts: &mut Vec<JobId>) {
+    pub fn reserve(&mut self, machine: &Machine, arrivals: &Arrivals, rest: &mut impl Rest, starts: &mut Vec<JobId>) {
         loop {
             self.update_limits();
             let fitted = |id, length| fitted_length(self.is_protected, arrivals, id, length);
             // Limits only get tighter. So no job before this one can start now.
             let Some(fitting) = rest.first_fitting(&self.limits, fitted) else { return };
-            self.near = view.now + fitting.length;
+            self.near = machine.now + fitting.length;
             if self.near > self.open_from {
                 self.close();
                 continue;
@@ -225,8 +225,8 @@ impl Plan {
                 self.roomless.clear();
             }
             while let Some((rank, job)) = rest.next() {
-                let start = self.place(rank, &job, view, arrivals, starts);
-                let is_near = start < view.now + fitting.length;
+                let start = self.place(rank, &job, machine, arrivals, starts);
+                let is_near = start < machine.now + fitting.length;
                 if job.id == fitting.id || is_near && !self.profile.has_room_now(fitting.procs, fitting.length) {
                     break;
                 }
@@ -239,7 +239,7 @@ impl Plan {
         &mut self,
         rank: Rank,
         job: &Waiting,
-        view: &View<'_>,
+        machine: &Machine,
         arrivals: &Arrivals,
         starts: &mut Vec<JobId>,
     ) -> Time {
@@ -250,7 +250,7 @@ impl Plan {
         let &Waiting { id, procs, .. } = job;
         let open_from = self.leave_open(i64::from(procs), length);
         let start = open_from.unwrap_or_else(|| self.profile.reserve(i64::from(procs), length));
-        if start == view.now {
+        if start == machine.now {
             starts.push(id);
             if self.is_kept {
                 insert(&mut self.running, Running { id, grant: Grant::of_procs(procs), end: start + length });
@@ -258,7 +258,7 @@ impl Plan {
             return start;
         }
         if self.reserved.is_empty() {
-            self.is_protected = arrivals.has_waited(id, self.protect, view.now);
+            self.is_protected = arrivals.has_waited(id, self.protect, machine.now);
         }
         if let Some(from) = open_from {
             self.first_open = self.first_open.min(self.reserved.len());
@@ -360,17 +360,17 @@ impl Plan {
     /// begin anew afterwards.
     pub fn list<'a>(
         &mut self,
-        view: &View<'_>,
+        machine: &Machine,
         arrivals: &Arrivals,
         jobs: impl Iterator<Item = &'a Waiting>,
         reserved: &mut Vec<(JobId, Time)>,
     ) {
-        self.profile.reset(view);
+        self.profile.reset(machine);
         let mut is_protected = false;
         for (at, job) in jobs.enumerate() {
             let length = fitted_length(is_protected, arrivals, job.id, job.length);
             reserved.push((job.id, self.profile.reserve(i64::from(job.procs), length)));
-            is_protected |= at == 0 && arrivals.has_waited(job.id, self.protect, view.now);
+            is_protected |= at == 0 && arrivals.has_waited(job.id, self.protect, machine.now);
         }
     }
 }

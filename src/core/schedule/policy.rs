@@ -1,134 +1,155 @@
-//! The interface of scheduling policies: from a view of the machine to the jobs that start.
+//! The interface of scheduling policies: from what happens and the state of the machine to the jobs that start.
 
 use std::sync::Arc;
 
-use super::queue::{Queue, Waiting};
-use super::running::RunningJobs;
+use super::machine::Machine;
+use super::queue::Waiting;
 use crate::job::{InLog, JobId, Submission};
-use crate::machine::{Capacity, NodeGrant, Nodes, Shapes};
+use crate::machine::{NodeGrant, Shapes};
 use crate::time::{Seconds, Time};
 
 /// A scheduling policy. It decides which jobs start; only the engine changes the state.
 pub trait Policy: Send {
-    /// One scheduling pass: adds to `starts` the waiting jobs that start now, in the order decided.
-    ///
-    /// The engine checks that they wait and fit; otherwise the simulation ends with an error.
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>);
+    /// One scheduling pass: adds the waiting jobs that start now to the decisions. The engine checks that they wait and fit;
+    /// otherwise the simulation ends with an error. Other questions than passes ([`Decisions::asked`]) come only if
+    /// [`Scheduler::answers`].
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions);
 
-    /// Adds to `reserved` the waiting jobs that have a reservation after a pass, and the starts reserved for them: the first
-    /// `most` of them in the order of the queue. `view` is the machine after the pass. Called only for observers that want
-    /// to see reservations; it must not change later passes.
-    fn reservations(&mut self, _view: &View<'_>, _most: usize, _reserved: &mut Vec<(JobId, Time)>) {}
-
-    /// A simulation begins. Called once, before the first arrival.
-    fn on_begin(&mut self, _facts: &Facts) {}
-
-    /// A job arrives. Called before the pass. Most policies need only the view and ignore this.
-    fn on_arrival(&mut self, _id: JobId, _job: &Submission) {}
-
-    /// How long the job that arrives next waited in the log. Called before its arrival, only if the policy replays the log
-    /// ([`Policy::oversubscribes`]) and arrivals depend on ends, so that their order was not known before.
-    fn on_recorded_wait(&mut self, _id: JobId, _wait: Seconds) {}
-
-    /// The prediction of a waiting job has changed since its arrival. For policies that keep an index of the queue.
-    fn on_prediction(&mut self, _job: &Waiting) {}
-
-    /// A running job ends. Called before the pass. For policies that keep a list of the processors of each job.
-    fn on_termination(&mut self, _id: JobId, _now: Time) {}
-
-    /// The clock moves to `now`. Called before the events of that instant, when the policy knows all predictions that hold until
-    /// then, and only if [`Policy::follows_clock`].
-    fn on_clock(&mut self, _now: Time) {}
-
-    /// Whether [`Policy::on_clock`] is to be called: for policies in which something happens between the passes. The answer must
-    /// never change.
-    fn follows_clock(&self) -> bool {
-        false
-    }
-
-    /// When each job starts in a virtual schedule that the policy keeps beside the real one, by id. The virtual schedule is
-    /// continued to its end. Called once, after the last event. None: the policy has no virtual schedule.
-    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
-        None
-    }
-
-    /// A waiting job was cancelled. For policies that keep an index of the queue.
-    fn on_cancellation(&mut self, _job: &Waiting) {}
-
-    /// Whether passes may stop running jobs. The answer must never change after [`Policy::on_begin`].
-    fn preempts(&self) -> bool {
-        false
-    }
-
-    /// The running jobs that the last pass stops, in the order decided. They have started before this instant. Called once after
-    /// each pass, before its jobs start, if [`Policy::preempts`].
-    fn take_stops(&mut self) -> Vec<Stop> {
-        Vec::new()
-    }
-
-    /// A running job that a pass has stopped waits again, with its first submission. A job that is cancelled instead ends:
-    /// [`Policy::on_termination`].
-    fn on_requeue(&mut self, _id: JobId, _job: &Submission, _now: Time) {}
+    /// Something has happened. For policies that remember something from pass to pass; most need only the machine.
+    fn on(&mut self, _event: &PolicyEvent<'_>, _machine: &Machine) {}
 
     /// The next instant at which a pass is required even if no job arrives or ends then. None if there is no such instant.
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         None
-    }
-
-    /// Whether the ends of running jobs in [`View::running`] are counted by the users' estimates. The answer must never
-    /// change.
-    fn counts_running_by_estimates(&self) -> bool {
-        false
-    }
-
-    /// What jobs ask of the nodes of a cluster, if the policy places them there. None: the machine is a pool of processors. The
-    /// answer must never change.
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        None
-    }
-
-    /// What a job that the last pass has started gets of the nodes, in order of nodes. Called once for each, if there are nodes.
-    fn take_grant(&mut self, _id: JobId) -> NodeGrant {
-        NodeGrant::new()
-    }
-
-    /// This policy as one that decides outside of this process, if it is one. Whether it is must never change.
-    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
-        None
-    }
-
-    /// Why a waiting job can never start, however long it waits and whatever else leaves. Called at its arrival, and again when
-    /// no event is left that could start it (`is_end`). None: it may start.
-    fn why_never(&mut self, _id: JobId, _job: &Submission, _view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
-        None
-    }
-
-    /// Adds to `held` the waiting jobs that a limit of their owner or of their quality of service holds now. Called after a pass,
-    /// only for observers that want to see them.
-    fn held_by_limits(&mut self, _view: &View<'_>, _held: &mut Vec<JobId>) {}
-
-    /// Whether jobs may start that need more than the free processors: true only for the replay of a log's own schedule.
-    fn oversubscribes(&self) -> bool {
-        false
     }
 }
 
-/// A policy that decides outside of this process, in another program. It gets more than the others, and it can fail.
-pub trait OutsidePolicy {
-    /// What the log says of a job that arrives. Called before [`Policy::on_arrival`].
-    fn on_job(&mut self, id: JobId, in_log: InLog);
-
-    /// A waiting or running job has this prediction from now on, its first one included.
-    fn on_new_prediction(&mut self, id: JobId, prediction: Seconds);
-
-    /// Why the policy cannot decide any more, in a whole sentence. Called after each pass, before its jobs start.
-    fn take_failure(&mut self) -> Option<String>;
-}
-
-/// A policy that can be given the order of the queue for each pass.
-pub(super) trait InGivenOrder: Policy {
+/// What happens in a simulation, as policies are told of it: directly after it, and before the pass of that instant.
+#[derive(Clone, Copy, Debug)]
+pub enum PolicyEvent<'a> {
+    /// The simulation begins, before the first arrival. The machine is idle.
+    Begin(&'a Facts),
+    /// A job arrives.
+    Arrival {
+        /// The job.
+        id: JobId,
+        /// What is known of it.
+        job: &'a Submission,
+        /// What the log says of it. Only programs read it.
+        in_log: InLog,
+    },
+    /// How long the job that arrives next waited in the log. It comes only if the policy replays the log
+    /// ([`Scheduler::replays`]) and arrivals depend on ends, so that their order was not known before.
+    RecordedWait(JobId, Seconds),
+    /// A waiting or running job has this prediction from now on, its first one included. It comes only if the policy is outside
+    /// of this process ([`Scheduler::is_outside`]).
+    Prediction(JobId, Seconds),
+    /// The prediction with which a waiting job counts has changed since its arrival. It comes before the next pass.
+    Change(&'a Waiting),
+    /// A running job has ended.
+    End(JobId),
+    /// A waiting job was cancelled.
+    Cancellation(&'a Waiting),
+    /// A running job that a pass has stopped waits again, with its first submission. One that is cancelled instead ends.
+    Requeue(JobId, &'a Submission),
+    /// The clock moves to this instant. It comes before the events of that instant, when the policy knows all predictions that
+    /// hold until then, and only if [`Scheduler::follows_clock`].
+    Clock(Time),
     /// From now on these jobs are the first of the queue, each once. The others follow in order of arrival.
-    fn give_order(&mut self, jobs: Vec<JobId>);
+    Order(&'a [JobId]),
+}
+
+/// What is asked of a policy, and what it answers.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    /// What is asked.
+    pub asked: Asked,
+    /// The waiting jobs that start now, in the order decided.
+    pub starts: Vec<JobId>,
+    /// On nodes: what each of these jobs gets of them, in order of nodes.
+    pub grants: Vec<NodeGrant>,
+    /// The running jobs that make way, in the order decided. They have started before this instant.
+    pub stops: Vec<Stop>,
+    /// Why the policy cannot decide any more, in a whole sentence.
+    pub failure: Option<String>,
+    /// See [`Asked::Reservations`].
+    pub reserved: Vec<(JobId, Time)>,
+    /// See [`Asked::Held`].
+    pub held: Vec<JobId>,
+    /// See [`Asked::Never`].
+    pub never: Option<NeverStarts>,
+    /// See [`Asked::VirtualStarts`].
+    pub virtual_starts: Option<Vec<Time>>,
+}
+
+/// What is asked of a policy. Only a pass may change what later passes decide.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Asked {
+    /// A pass: which jobs start, and which make way.
+    #[default]
+    Pass,
+    /// After a pass and its starts: which waiting jobs have a reservation, and the starts reserved for them. The first so many in
+    /// the order of the queue.
+    Reservations(usize),
+    /// After a pass and its starts: the waiting jobs that a limit of their owner or of their quality of service holds.
+    Held,
+    /// Why a waiting job can never start, however long it waits and whatever else leaves. It is asked on nodes when the job
+    /// arrives, and of all jobs when no event is left that could start one.
+    Never {
+        /// The job.
+        id: JobId,
+        /// What is known of it.
+        job: Submission,
+        /// Whether no event is left.
+        is_end: bool,
+    },
+    /// After the last event: when each job starts in a virtual schedule that the policy keeps beside the real one, by id. It is
+    /// continued to its end.
+    VirtualStarts,
+}
+
+/// A policy, and what the engine must know of it before the first event.
+pub struct Scheduler {
+    /// The name in error messages; usually the spec.
+    pub name: String,
+    /// The policy itself.
+    pub policy: Box<dyn Policy>,
+    /// What jobs ask of the nodes of a cluster, if the policy places them there. None: the machine is a pool of processors.
+    pub shapes: Option<Arc<Shapes>>,
+    /// Whether the ends of running jobs in [`Machine::running`] are counted by the users' estimates.
+    pub by_estimates: bool,
+    /// Whether something happens in the policy between the passes: it is told of [`PolicyEvent::Clock`].
+    pub follows_clock: bool,
+    /// Whether passes may stop running jobs.
+    pub preempts: bool,
+    /// Whether it replays the log's own schedule, in which jobs may start that need more than the free processors.
+    pub replays: bool,
+    /// Whether it decides outside of this process, in another program: one that may want passes for ever.
+    pub is_outside: bool,
+    /// Whether it answers more than passes.
+    pub answers: bool,
+}
+
+impl Scheduler {
+    /// A policy that only makes passes, on a pool of processors.
+    pub fn new(policy: impl Policy + 'static) -> Scheduler {
+        Scheduler {
+            name: String::new(),
+            policy: Box::new(policy),
+            shapes: None,
+            by_estimates: false,
+            follows_clock: false,
+            preempts: false,
+            replays: false,
+            is_outside: false,
+            answers: false,
+        }
+    }
+
+    /// With this name.
+    pub fn named(self, name: impl Into<String>) -> Scheduler {
+        Scheduler { name: name.into(), ..self }
+    }
 }
 
 /// Why a job can never start.
@@ -152,8 +173,6 @@ pub struct Stop {
 /// What a policy knows before the first arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// The machine, which is idle.
-    pub capacity: Capacity,
     /// The submission time of the first job of the log, if the simulation begins with a later job. Orders of the queue may
     /// count from it.
     pub first_submission: Option<Time>,
@@ -161,36 +180,6 @@ pub struct Facts {
     pub unix_start: Time,
     /// The factor by which predictions are multiplied in [`Waiting::length`] and in the ends of running jobs.
     pub inflate: f64,
-    /// Whether running jobs can be stopped. If not, [`Policy::preempts`] must be false.
+    /// Whether running jobs can be stopped: [`Scheduler::preempts`].
     pub can_stop: bool,
-}
-
-/// What a policy can read.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The present instant.
-    pub now: Time,
-    /// The machine.
-    pub capacity: &'a Capacity,
-    /// The waiting jobs in order of arrival, which is also the order of their ids.
-    pub waiting: &'a Queue,
-    /// The running jobs in order of the end that the policy counts with, then of id.
-    pub running: &'a RunningJobs,
-    /// The nodes, for a policy that places jobs on them.
-    pub nodes: Option<&'a Nodes>,
-    /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
-    /// earlier waiting job has changed, and no running job counts by another end.
-    pub only_arrivals: bool,
-}
-
-impl View<'_> {
-    /// The processors of the machine.
-    pub fn procs(&self) -> u32 {
-        self.capacity.procs()
-    }
-
-    /// The idle processors; negative if a replayed log uses more than the machine has.
-    pub fn free(&self) -> i64 {
-        self.capacity.free()
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, ProfileStep};
 use super::limits::StartLimits;
-use super::policy::View;
+use super::machine::Machine;
 use crate::time::{Seconds, Time};
 
 /// Free processors over time: each step lasts until the next one. A search through few steps looks at all of them; many steps
@@ -20,11 +20,11 @@ const FEW: usize = 160;
 
 impl Profile {
     /// Resets the profile to the running jobs.
-    pub fn reset(&mut self, view: &View<'_>) {
+    pub fn reset(&mut self, machine: &Machine) {
         self.are_many = false;
         self.steps.clear();
-        self.steps.push(ProfileStep { from: view.now, free: view.free() });
-        for job in view.running.iter() {
+        self.steps.push(ProfileStep { from: machine.now, free: machine.free() });
+        for job in machine.running.iter() {
             let last = self.steps[self.steps.len() - 1];
             let free = last.free + i64::from(job.procs());
             if last.from == job.end {
@@ -166,9 +166,9 @@ impl Profile {
 mod tests {
     use super::*;
     use crate::job::JobId;
-    use crate::machine::{Capacity, Grant};
+    use crate::machine::Grant;
     use crate::rng::stream;
-    use crate::schedule::queue::Queue;
+    use crate::schedule::machine::Change;
     use crate::schedule::running::{Running, RunningJobs};
     use rand::RngExt;
 
@@ -183,10 +183,10 @@ mod tests {
             PlainProfile { steps: steps.iter().map(|&(from, free)| ProfileStep { from, free }).collect() }
         }
 
-        fn reset(&mut self, view: &View<'_>) {
+        fn reset(&mut self, machine: &Machine) {
             self.steps.clear();
-            self.steps.push(ProfileStep { from: view.now, free: view.free() });
-            for job in view.running.iter() {
+            self.steps.push(ProfileStep { from: machine.now, free: machine.free() });
+            for job in machine.running.iter() {
                 let last = self.steps[self.steps.len() - 1];
                 let free = last.free + i64::from(job.procs());
                 if last.from == job.end {
@@ -252,21 +252,24 @@ mod tests {
         }
     }
 
-    /// The view of a machine with these running jobs.
-    fn view<'a>(now: Time, capacity: &'a Capacity, waiting: &'a Queue, running: &'a RunningJobs) -> View<'a> {
-        View { now, capacity, nodes: None, waiting, running, only_arrivals: false }
+    /// A machine with these running jobs.
+    fn machine(now: Time, free: u32, running: &RunningJobs) -> Machine {
+        let mut machine = Machine::pool(free + running.iter().map(Running::procs).sum::<u32>());
+        machine.change(Change::Clock(now));
+        running.iter().for_each(|&job| machine.change(Change::Adopt { job, on_nodes: None }));
+        machine
     }
 
     /// A profile of the same steps. They must rise, as they do while jobs end and nothing is reserved.
     fn profile_of(steps: &[(Time, i64)]) -> Profile {
-        let (mut running, queue) = (RunningJobs::default(), Queue::default());
+        let mut running = RunningJobs::default();
         for (pair, id) in steps.windows(2).zip(0..) {
             let grant = Grant::of_procs(u32::try_from(pair[1].1 - pair[0].1).unwrap());
             running.insert(Running { id: JobId(id), grant, end: pair[1].0 });
         }
         let (now, free) = steps[0];
         let mut profile = Profile::default();
-        profile.reset(&view(now, &Capacity::pool(free as u32), &queue, &running));
+        profile.reset(&machine(now, free as u32, &running));
         profile
     }
 
@@ -295,7 +298,7 @@ mod tests {
             let (count, actions) = [(3, 30), (40, 300), (600, 2500)][history % 3];
             let grain = [1, 7, 500][history / 3 % 3];
             let mut now = rng.random_range(-1000..1000);
-            let (mut running, queue) = (RunningJobs::default(), Queue::default());
+            let mut running = RunningJobs::default();
             let mut used = 0;
             for id in 0..rng.random_range(0..=count) {
                 let grant = Grant::of_procs(rng.random_range(1..9));
@@ -307,10 +310,9 @@ mod tests {
             let (mut profile, mut plain) = (Profile::default(), PlainProfile::default());
             // The memory of another profile is used again.
             for other in [1, 0] {
-                let capacity = Capacity::pool((free + other) as u32);
-                let view = view(now, &capacity, &queue, &running);
-                profile.reset(&view);
-                plain.reset(&view);
+                let machine = machine(now, (free + other) as u32, &running);
+                profile.reset(&machine);
+                plain.reset(&machine);
                 for _ in 0..20 * other {
                     assert_eq!(profile.reserve(1 + other, 10), plain.reserve(1 + other, 10));
                 }

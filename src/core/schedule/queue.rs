@@ -154,6 +154,11 @@ impl Queue {
         Some(job)
     }
 
+    /// The job that was predicted last, if it has not left since.
+    pub(crate) fn predicted(&self) -> Option<&Waiting> {
+        self.places.get(self.predicted).and_then(QueuePlace::job)
+    }
+
     /// Changes the prediction of a job. Returns the changed job, or None if it does not wait.
     pub(crate) fn predict(&mut self, id: JobId, prediction: Seconds, length: Seconds) -> Option<&Waiting> {
         // If many predictions change, the jobs are often adjacent: one user submitted them one after another.

@@ -4,8 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::policy::{Policy, View};
-use crate::job::{JobId, Submission};
+use super::machine::Machine;
+use super::policy::{Decisions, Policy, PolicyEvent, Scheduler};
+use crate::job::JobId;
 use crate::spec::Form;
 use crate::time::{Seconds, Time};
 
@@ -26,31 +27,33 @@ impl Replay {
 }
 
 impl Policy for Replay {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         while let Some(&Reverse((due, id))) = self.due.peek()
-            && due <= view.now
+            && due <= machine.now
         {
             self.due.pop();
             // The job may have been cancelled.
-            if view.waiting.get(id).is_some() {
-                starts.push(id);
+            if machine.waiting.get(id).is_some() {
+                out.starts.push(id);
             }
         }
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.due.push(Reverse((job.submit + self.waits[id.index()], id)));
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        match *event {
+            PolicyEvent::Arrival { id, job, .. } => self.due.push(Reverse((job.submit + self.waits[id.index()], id))),
+            PolicyEvent::RecordedWait(id, wait) => self.waits[id.index()] = wait,
+            _ => {}
+        }
     }
 
-    fn on_recorded_wait(&mut self, id: JobId, wait: Seconds) {
-        self.waits[id.index()] = wait;
-    }
-
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((due, _))| due)
     }
+}
 
-    fn oversubscribes(&self) -> bool {
-        true
+impl From<Replay> for Scheduler {
+    fn from(replay: Replay) -> Scheduler {
+        Scheduler { replays: true, ..Scheduler::new(replay) }
     }
 }

@@ -2,16 +2,15 @@
 //! job has one. [`super::Easy`] is the same for one reservation and a queue in order of arrival, and faster.
 
 use super::backlog::Backlog;
-use super::forward::forward_policy;
 use super::index::Index;
+use super::machine::Machine;
 use super::order::{Order, Rank};
 use super::plan::{Indexed, Listed, Plan};
-use super::policy::{InGivenOrder, Policy, View};
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::Waiting;
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
 use crate::job::JobId;
-use crate::time::Time;
 
 /// Each pass walks through the queue in its order. A job that can start now without delaying an earlier one starts, any other
 /// gets a reservation at the earliest place that is free. When the permitted number of reservations is reached, the other jobs are
@@ -61,12 +60,12 @@ impl Reserving {
     }
 
     /// Some jobs of the queue start or get reservations, then the others are tried.
-    fn reserve_some(&mut self, most: usize, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn reserve_some(&mut self, most: usize, machine: &Machine, starts: &mut Vec<JobId>) {
         let is_deep = self.backlog.is_deep();
         let Backlog { line, index, arrivals, .. } = &mut self.backlog;
-        self.plan.begin(view, false);
-        for job in line.jobs(view, arrivals) {
-            if self.plan.place(Rank::of_arrival(job.id), job, view, arrivals, starts) == view.now {
+        self.plan.begin(machine, false);
+        for job in line.jobs(machine, arrivals) {
+            if self.plan.place(Rank::of_arrival(job.id), job, machine, arrivals, starts) == machine.now {
                 // The scan must not find it. It does not find a job with a reservation: the profile only gets fuller.
                 index.remove(job);
             }
@@ -84,18 +83,19 @@ impl Reserving {
         }
         match is_deep && !self.plan.is_protected() {
             true => self.plan.fill(index, starts),
-            false => self.scan_anew(self.rules.scan, view, starts),
+            false => self.scan_anew(self.rules.scan, machine, starts),
         }
     }
 
     /// Tries the other jobs without the index. Jobs that do not fit now do not fit later in the pass.
-    fn scan_anew(&mut self, order: Order, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn scan_anew(&mut self, order: Order, machine: &Machine, starts: &mut Vec<JobId>) {
         let Reserving { plan, backlog: Backlog { arrivals, index, .. }, candidates, .. } = self;
         plan.update_limits();
         // Few jobs start in one pass, so the list is short.
         let fits = |job: &&Waiting| plan.allows(job, arrivals) && !starts.contains(&job.id);
         candidates.clear();
-        candidates.extend(view.waiting.iter().filter(fits).map(|job| (order.rank(job, arrivals, view.now), *job)));
+        candidates
+            .extend(machine.waiting.iter().filter(fits).map(|job| (order.rank(job, arrivals, machine.now), *job)));
         candidates.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, job) in candidates {
             if plan.allows(job, arrivals) {
@@ -108,108 +108,106 @@ impl Reserving {
     }
 
     /// All jobs of the queue start or get reservations.
-    fn reserve_all(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn reserve_all(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         let is_deep = self.backlog.is_deep();
         let Reserving { backlog: Backlog { line, arrivals, index, .. }, plan, queue, .. } = self;
         if !is_deep {
-            plan.begin(view, false);
+            plan.begin(machine, false);
             queue.clear();
-            queue.extend(line.jobs(view, arrivals));
-            plan.reserve(view, arrivals, &mut Listed(queue.iter()), starts);
+            queue.extend(line.jobs(machine, arrivals));
+            plan.reserve(machine, arrivals, &mut Listed(queue.iter()), starts);
             return;
         }
         let touched = index.take_touched();
-        let reached = if self.is_kept { plan.go_on(touched, view, arrivals, starts) } else { None };
+        let reached = if self.is_kept { plan.go_on(touched, machine, arrivals, starts) } else { None };
         if reached.is_none() {
-            plan.begin(view, true);
+            plan.begin(machine, true);
         }
         self.is_kept = true;
-        plan.reserve(view, arrivals, &mut Indexed { jobs: line.after(reached, view), index, reached }, starts);
+        plan.reserve(machine, arrivals, &mut Indexed { jobs: line.after(reached, machine), index, reached }, starts);
         // The plan knows of the jobs that it has started.
         starts.iter().for_each(|&id| index.remove_id(id));
         index.take_touched();
     }
 }
 
-/// For backfilling that makes everything anew.
-impl InGivenOrder for Reserving {
-    fn give_order(&mut self, jobs: Vec<JobId>) {
-        self.backlog.line.give(jobs);
+impl Policy for Reserving {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => {
+                self.backlog.begin_pass(machine);
+                self.is_kept &= self.backlog.is_deep();
+                if self.backlog.narrowest(machine).is_some_and(|procs| procs <= machine.free()) {
+                    match self.rules.reservations {
+                        Some(most) => self.reserve_some(most, machine, &mut out.starts),
+                        None => self.reserve_all(machine, &mut out.starts),
+                    }
+                }
+                self.backlog.end_pass(machine, &out.starts);
+            }
+            Asked::Reservations(most) => {
+                self.is_kept = false;
+                let Backlog { line, arrivals, .. } = &mut self.backlog;
+                let most = self.rules.reservations.map_or(most, |reservations| reservations.min(most));
+                self.plan.list(machine, arrivals, line.jobs(machine, arrivals).take(most), &mut out.reserved);
+            }
+            _ => {}
+        }
+    }
+
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
 }
 
-impl Policy for Reserving {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.backlog.begin_pass(view);
-        self.is_kept &= self.backlog.is_deep();
-        if self.backlog.narrowest(view).is_some_and(|procs| procs <= view.free()) {
-            match self.rules.reservations {
-                Some(most) => self.reserve_some(most, view, starts),
-                None => self.reserve_all(view, starts),
-            }
-        }
-        self.backlog.end_pass(view, starts);
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        self.is_kept = false;
-        let Backlog { line, arrivals, .. } = &mut self.backlog;
-        let most = self.rules.reservations.map_or(most, |reservations| reservations.min(most));
-        self.plan.list(view, arrivals, line.jobs(view, arrivals).take(most), reserved);
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.running == Counting::Estimate
+impl From<Reserving> for Scheduler {
+    fn from(reserving: Reserving) -> Scheduler {
+        let by_estimates = reserving.rules.running == Counting::Estimate;
+        Scheduler { by_estimates, answers: true, ..Scheduler::new(reserving) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Capacity, Grant, ShapeId};
-    use crate::schedule::queue::Queue;
-    use crate::schedule::running::{Running, RunningJobs};
+    use crate::machine::Grant;
+    use crate::request::RequestId;
+    use crate::schedule::machine::Change;
+    use crate::schedule::running::Running;
 
     /// A thousand wide jobs wait, then a narrow one that can start. Where the wide jobs begin, one after another, has no effect on
     /// that.
     #[test]
     fn reservations_that_are_far_are_left_open() {
         let mut policy = Reserving::new(&Rules { reservations: None, ..Rules::default() });
-        let (mut waiting, mut running) = (Queue::default(), RunningJobs::default());
-        let mut capacity = Capacity::pool(10);
-        running.insert(Running { id: JobId(0), grant: capacity.take(ShapeId::of_procs(9)), end: 1000 });
-        let wide = |id| Waiting { id: JobId(id), procs: 6, prediction: 100, length: 100 };
-        (1..=1000).for_each(|id| waiting.push(wide(id)));
-        let pass = |policy: &mut Reserving, waiting: &Queue| {
-            let view =
-                View { now: 0, capacity: &capacity, nodes: None, waiting, running: &running, only_arrivals: false };
-            let mut starts = Vec::new();
-            policy.pass(&view, &mut starts);
-            starts
+        let mut machine = Machine::pool(10);
+        machine.change(Change::Clock(0));
+        let adopt = |machine: &mut Machine, procs| {
+            let job = Running { id: JobId(0), grant: Grant::of_procs(procs), end: 1000 };
+            machine.change(Change::Adopt { job, on_nodes: None });
         };
-        assert!(pass(&mut policy, &waiting).is_empty());
-        waiting.push(Waiting { id: JobId(1001), procs: 1, prediction: 50, length: 50 });
-        assert_eq!(pass(&mut policy, &waiting), [JobId(1001)]);
-        waiting.remove(JobId(1001));
+        let arrive = |machine: &mut Machine, id, procs, prediction| {
+            machine.change(Change::Arrive { id, procs, request: RequestId::NONE });
+            machine.change(Change::Predict { id, prediction, is_first: true });
+        };
+        adopt(&mut machine, 9);
+        (1..=1000).for_each(|id| arrive(&mut machine, JobId(id), 6, 100));
+        let pass = |policy: &mut Reserving, machine: &Machine| {
+            let mut out = Decisions::default();
+            policy.decide(machine, &mut out);
+            out.starts
+        };
+        assert!(pass(&mut policy, &machine).is_empty());
+        arrive(&mut machine, JobId(1001), 1, 50);
+        assert_eq!(pass(&mut policy, &machine), [JobId(1001)]);
+        machine.change(Change::Start { id: JobId(1001), grant: Vec::new(), counted: None });
         // A job that changes lets the plan begin anew, and now it is known how long jobs are.
-        policy.on_prediction(&wide(1));
-        running.remove(1000, JobId(0));
-        running.insert(Running { id: JobId(0), grant: Grant::of_procs(8), end: 1000 });
-        running.insert(Running { id: JobId(1001), grant: Grant::of_procs(1), end: 50 });
-        waiting.push(Waiting { id: JobId(1002), procs: 1, prediction: 70, length: 70 });
-        let view = View {
-            now: 1,
-            capacity: &capacity,
-            nodes: None,
-            waiting: &waiting,
-            running: &running,
-            only_arrivals: false,
-        };
-        let mut starts = Vec::new();
-        policy.pass(&view, &mut starts);
-        assert_eq!(starts, [JobId(1002)]);
+        policy.on(&PolicyEvent::Change(machine.waiting.first().unwrap()), &machine);
+        machine.change(Change::End { id: JobId(0), counted: 1000 });
+        adopt(&mut machine, 8);
+        arrive(&mut machine, JobId(1002), 1, 70);
+        machine.change(Change::Clock(1));
+        assert_eq!(pass(&mut policy, &machine), [JobId(1002)]);
         assert!(policy.plan.open_count() > 900, "{}", policy.plan.open_count());
     }
 }

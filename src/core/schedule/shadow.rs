@@ -1,6 +1,6 @@
 //! The reservation of the first job that does not fit, and the room that it leaves for others.
 
-use super::policy::View;
+use super::machine::Machine;
 use super::queue::{QueuePlace, Waiting};
 use super::room::Room;
 use crate::machine::Capacity;
@@ -43,14 +43,14 @@ impl Shadow {
 
     /// Adds up the processors of running jobs in order of their ends, jobs with equal ends together, until the head fits.
     /// The jobs that `started` in this pass count as running. Both lists are in order of ends.
-    pub fn of_head(view: &View<'_>, started: &[(Time, u32)], capacity: &Capacity, head: &Waiting) -> Shadow {
+    pub fn of_head(machine: &Machine, started: &[(Time, u32)], capacity: &Capacity, head: &Waiting) -> Shadow {
         let missing = i64::from(head.procs) - capacity.free();
         if started.is_empty() {
             // A faster way for most passes.
-            let frees = view.running.end_that_frees(missing);
+            let frees = machine.running.end_that_frees(missing);
             return frees.map_or(Shadow::NONE, |(time, freed)| Shadow { time, extra: freed - missing });
         }
-        let mut running = view.running.iter().map(|job| (job.end, job.procs())).peekable();
+        let mut running = machine.running.iter().map(|job| (job.end, job.procs())).peekable();
         let mut started = started.iter().copied().peekable();
         let mut freed = 0;
         // There is always a next end: every job of a workload fits the empty machine.

@@ -5,37 +5,32 @@
 //! by their priorities one second later.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::super::study::StudyError;
-use crate::engine::{self, EngineOptions, Named, RunRecord};
+use crate::engine::{self, EngineOptions, RunRecord};
 use crate::experiment::Setting;
-use crate::job::{Job, JobId, Submission};
-use crate::machine::{NodeGrant, Placement, Shapes, take};
+use crate::job::{Job, JobId};
+use crate::machine::{Placement, take};
 use crate::predict::GivenTable;
-use crate::schedule::{Policy, View};
+use crate::schedule::{Decisions, Machine, Policy, PolicyEvent, Scheduler};
 use crate::time::Time;
 use crate::trace::{RunFacts, Workload};
 
 /// Simulates a workload on its virtual clusters. A job without a prediction counts as one of 0 seconds, as nothing is said of it.
 pub(super) fn run(workload: &Workload, table: &GivenTable) -> Result<RunRecord, StudyError> {
-    let shapes = workload.shapes.clone().expect("the workload is on nodes");
     // Negative predictions are kept: there are some, and they come first.
     let priority = |job: &Job| table.raw(&workload.log_id(job)).unwrap_or(0.0) * f64::from(job.submission.procs);
     let priorities = workload.jobs.iter().map(priority).collect();
-    let policy = Qssf { shapes, priorities, grants: VecDeque::new(), first_new: None, wake: None };
-    let policy = Named { name: "QSSF".to_string(), value: Box::new(policy) as Box<dyn Policy> };
+    let scheduler = Scheduler::new(Qssf { priorities, first_new: None, wake: None }).named("QSSF");
+    let scheduler = Scheduler { shapes: workload.shapes.clone(), ..scheduler };
     let setting = Setting::parse("fcfs", "estimate").expect("a valid setting");
     let predictor = setting.predictor(&RunFacts::of(workload));
-    Ok(engine::run(workload.procs, &workload.jobs, policy, predictor, EngineOptions::default(), &mut |_| ())?)
+    Ok(engine::run(workload.procs, &workload.jobs, scheduler, predictor, EngineOptions::default(), &mut |_| ())?)
 }
 
 struct Qssf {
-    shapes: Arc<Shapes>,
     /// By id.
     priorities: Vec<f64>,
-    grants: VecDeque<(JobId, NodeGrant)>,
     /// The first job that has arrived since the last pass.
     first_new: Option<JobId>,
     /// When jobs are tried by priority that were first tried by their GPUs.
@@ -58,13 +53,13 @@ impl Qssf {
 }
 
 impl Policy for Qssf {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = view.nodes.expect("the engine has the nodes of this policy");
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        let nodes = machine.nodes().expect("the engine has the nodes of this policy");
         let mut free = nodes.free().to_vec();
         self.wake = None;
         let first_new = self.first_new.take();
         let mut queues: Vec<Vec<InQueue>> = vec![Vec::new(); nodes.cluster().partitions.len()];
-        for job in view.waiting.iter() {
+        for job in machine.waiting.iter() {
             let [place] = &nodes.shape(job.id).places[..] else { unreachable!("a job is in one virtual cluster") };
             let is_new = first_new.is_some_and(|first| job.id >= first);
             queues[place.partition as usize].push(InQueue { id: job.id, gpus: job.procs, is_new });
@@ -79,31 +74,24 @@ impl Policy for Qssf {
                 let grant = nodes.shape(job.id).place(0, Placement::Consolidate, nodes.cluster(), &free, |_| false);
                 let Some(grant) = grant else {
                     if is_by_gpus {
-                        self.wake = Some(view.now + 1);
+                        self.wake = Some(machine.now + 1);
                     }
                     break;
                 };
                 take(&mut free, &grant);
-                self.grants.push_back((job.id, grant));
-                starts.push(job.id);
+                out.grants.push(grant);
+                out.starts.push(job.id);
             }
         }
     }
 
-    fn on_arrival(&mut self, id: JobId, _job: &Submission) {
-        self.first_new.get_or_insert(id);
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        if let PolicyEvent::Arrival { id, .. } = event {
+            self.first_new.get_or_insert(*id);
+        }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         self.wake
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        Some(Arc::clone(&self.shapes))
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        let first = self.grants.pop_front();
-        first.filter(|(first, _)| *first == id).map(|(_, grant)| grant).unwrap_or_default()
     }
 }

@@ -6,10 +6,10 @@ use super::load::{Load, SiteLoadMeter};
 use super::policies::SiteView;
 use super::system::SiteMachine;
 use super::waits::SiteWaitPredictor;
-use crate::engine::{Arrival, Cancellation, End, EngineError, EngineOptions, Observer, Outcome, Simulation, Start};
+use crate::engine::{EngineError, EngineOptions, Event, Observer, Outcome, Simulation};
 use crate::job::{Job, JobId, Submission};
 use crate::predict::RunFacts;
-use crate::schedule::LogFacts;
+use crate::schedule::{LogFacts, Machine};
 use crate::time::Time;
 
 pub(super) struct LiveSite {
@@ -28,25 +28,10 @@ struct SiteObservers {
 }
 
 impl Observer for SiteObservers {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.load.on_arrival(arrival);
-        self.waits.as_deref_mut().on_arrival(arrival);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.starts += 1;
-        self.load.on_start(start);
-        self.waits.as_deref_mut().on_start(start);
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.load.on_end(end);
-        self.waits.as_deref_mut().on_end(end);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.load.on_cancellation(cancellation);
-        self.waits.as_deref_mut().on_cancellation(cancellation);
+    fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
+        self.starts += usize::from(matches!(event, Event::Start(_)));
+        self.load.on(time, event, machine);
+        self.waits.as_deref_mut().on(time, event, machine);
     }
 }
 

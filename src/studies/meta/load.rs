@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::engine::{Arrival, Cancellation, End, Observer, Start};
+use crate::engine::{Event, Observer};
 use crate::job::{JobId, Submission};
+use crate::schedule::Machine;
 use crate::time::Time;
 
 /// Processor-seconds over processors, as an exact fraction.
@@ -64,22 +65,18 @@ impl SiteLoadMeter {
 }
 
 impl Observer for SiteLoadMeter {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.queued += demand(arrival.submission);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        let Submission { procs, estimate, .. } = *start.submission;
-        self.queued -= demand(start.submission);
-        self.running.push(RunningWork { id: start.job.id, procs, estimated_end: start.time + estimate });
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.running.retain(|job| job.id != end.job.id);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.queued -= demand(cancellation.submission);
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => self.queued += demand(arrival.submission),
+            Event::Start(start) => {
+                let Submission { procs, estimate, .. } = *start.submission;
+                self.queued -= demand(start.submission);
+                self.running.push(RunningWork { id: start.job.id, procs, estimated_end: time + estimate });
+            }
+            Event::End(end) => self.running.retain(|job| job.id != end.job.id),
+            Event::Cancellation(cancellation) => self.queued -= demand(cancellation.submission),
+            _ => {}
+        }
     }
 }
 
@@ -90,7 +87,7 @@ fn demand(job: &Submission) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Placed;
+    use crate::engine::{Arrival, Cancellation, End, Placed, Start};
 
     #[test]
     fn loads_are_compared_exactly() {
@@ -104,26 +101,29 @@ mod tests {
     #[test]
     fn work_runs_down_and_is_never_negative() {
         let mut meter = SiteLoadMeter::default();
+        let on = |meter: &mut SiteLoadMeter, time, event| meter.on(time, &event, &Machine::pool(8));
         let submission = |procs, estimate| Submission::new(0, procs, estimate);
         let (long, short, gone) = (submission(4, 100), submission(2, 50), submission(8, 10));
         let placed = |id| Placed { id: JobId(id), place: id as usize };
         for (id, submission) in [(0, &long), (1, &short), (2, &gone)] {
-            meter.on_arrival(&Arrival { time: 0, job: placed(id), submission });
+            on(&mut meter, 0, Event::Arrival(Arrival { job: placed(id), submission }));
         }
         assert_eq!(meter.work(0), 580);
-        meter.on_cancellation(&Cancellation { time: 0, job: placed(2), submission: &gone });
+        on(&mut meter, 0, Event::Cancellation(Cancellation { job: placed(2), submission: &gone }));
         assert_eq!(meter.work(0), 500);
         // The first runs for 300 s, beyond its estimate; the second ends after 20.
-        let start = |id, time, submission, runtime| {
+        let start = |id, submission, runtime| {
             let (prediction, backfilled, inside, answered) = (1, false, None, false);
-            Start { time, job: placed(id), submission, runtime, prediction, backfilled, inside, answered, grant: &[] }
+            let job = placed(id);
+            Event::Start(Start { job, submission, runtime, prediction, backfilled, inside, answered, grant: &[] })
         };
-        meter.on_start(&start(0, 0, &long, 300));
-        meter.on_start(&start(1, 10, &short, 20));
+        on(&mut meter, 0, start(0, &long, 300));
+        on(&mut meter, 10, start(1, &short, 20));
         for (now, work) in [(10, 4 * 90 + 2 * 50), (29, 4 * 71 + 2 * 31)] {
             assert_eq!(meter.work(now), work);
         }
-        meter.on_end(&End { time: 30, job: placed(1), submission: &short, runtime: 20, prediction: 1, misses: 0 });
+        let end = End { job: placed(1), submission: &short, runtime: 20, prediction: 1, misses: 0 };
+        on(&mut meter, 30, Event::End(end));
         for (now, work) in [(30, 4 * 70), (99, 4), (200, 0)] {
             assert_eq!(meter.work(now), work);
         }

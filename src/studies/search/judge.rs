@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 use rustc_hash::FxHashMap;
 
 use super::categories::Categories;
-use crate::engine::{self, End, Observer, Simulation, Start};
+use crate::engine::{self, Event, Observer, Simulation};
 use crate::experiment::Setting;
 use crate::job::Job;
 use crate::predict::RunFacts;
 use crate::predict::category::{Category, Confidence, data_point, whole_seconds};
 use crate::predict::templates::{Data, Template};
-use crate::schedule::LogFacts;
-use crate::time::Seconds;
+use crate::schedule::{LogFacts, Machine};
+use crate::time::{Seconds, Time};
 use crate::trace::WideNumbers;
 
 /// The confidence of intervals during the search, in percent, as in the paper.
@@ -113,12 +113,12 @@ enum LogEvent {
 struct EventRecorder(Vec<LogEvent>);
 
 impl Observer for EventRecorder {
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.0.push(LogEvent::Start(start.job.id.0));
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        self.0.push(LogEvent::End(end.job.id.0));
+    fn on(&mut self, _time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Start(start) => self.0.push(LogEvent::Start(start.job.id.0)),
+            Event::End(end) => self.0.push(LogEvent::End(end.job.id.0)),
+            _ => {}
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! A schedule as a sequence of events of a site, in the order in which waits are predicted.
 
-use crate::engine::{Arrival, Cancellation, End, EngineError, Observer, Preemption, Simulation, Start};
+use crate::engine::{EngineError, Event, Observer, Simulation};
 use crate::experiment::Setting;
 use crate::job::{Job, JobId, Submission};
 use crate::predict::RunFacts;
-use crate::schedule::LogFacts;
+use crate::schedule::{LogFacts, Machine};
 use crate::time::{Seconds, Time};
 use crate::trace::Workload;
 
@@ -126,37 +126,34 @@ impl<H: SiteHandler> SiteOrder<H> {
 }
 
 impl<H: SiteHandler> Observer for SiteOrder<H> {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        self.advance_to(arrival.time);
-        self.arrivals.push((arrival.job.id, *arrival.submission));
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.advance_to(start.time);
-        match self.requeued.iter().position(|id| *id == start.job.id) {
-            Some(at) => drop(self.requeued.swap_remove(at)),
-            None => self.starts.push(start.job.id),
-        }
-    }
-
-    fn on_preemption(&mut self, preemption: &Preemption<'_>) {
-        if preemption.is_requeued {
-            self.requeued.push(preemption.job.id);
-        }
-    }
-
-    /// Ends come first in both orders, so they are passed at once.
-    fn on_end(&mut self, end: &End<'_>) {
-        self.advance_to(end.time);
-        self.handler.on_end(end.job.id, end.runtime, end.time);
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.advance_to(cancellation.time);
-        let id = cancellation.job.id;
-        match self.arrivals.iter().position(|(other, _)| *other == id) {
-            Some(at) => drop(self.arrivals.remove(at)),
-            None => self.handler.on_cancellation(id),
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => {
+                self.advance_to(time);
+                self.arrivals.push((arrival.job.id, *arrival.submission));
+            }
+            Event::Start(start) => {
+                self.advance_to(time);
+                match self.requeued.iter().position(|id| *id == start.job.id) {
+                    Some(at) => drop(self.requeued.swap_remove(at)),
+                    None => self.starts.push(start.job.id),
+                }
+            }
+            Event::Preemption(preemption) if preemption.is_requeued => self.requeued.push(preemption.job.id),
+            // Ends come first in both orders, so they are passed at once.
+            Event::End(end) => {
+                self.advance_to(time);
+                self.handler.on_end(end.job.id, end.runtime, time);
+            }
+            Event::Cancellation(cancellation) => {
+                self.advance_to(time);
+                let id = cancellation.job.id;
+                match self.arrivals.iter().position(|(other, _)| *other == id) {
+                    Some(at) => drop(self.arrivals.remove(at)),
+                    None => self.handler.on_cancellation(id),
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use super::gated::sort_by_log;
 use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
-use crate::engine::observer::{Event, Miss, Observer};
+use crate::engine::observer::{Event, Miss, Observer, Occasion};
 use crate::job::JobId;
 use crate::predict::{BoardEntry, Stage};
 use crate::time::Time;
@@ -39,10 +39,11 @@ impl<O: Observer> Simulation<O> {
             let place = self.place(id);
             self.board.count_miss(id);
             let (time, BoardEntry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
-            self.observers.on_miss(&Miss { time, job: placed(&self.gate, id, place), prediction, misses });
+            let miss = Miss { job: placed(&self.gate, id, place), prediction, misses };
+            self.observers.on(time, &Event::Miss(miss), &self.machine);
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, self.board.board_mut());
-            self.absorb(Event::Miss, id)?;
+            self.absorb(Occasion::Miss, id)?;
             if self.deadline(id).is_some_and(|deadline| deadline <= self.now()) {
                 return Err(self.no_prediction(id, "missed deadline"));
             }

@@ -5,6 +5,7 @@ use crate::engine::error::EngineError;
 use crate::engine::gate::Gate;
 use crate::engine::observer::Observer;
 use crate::job::{Job, JobId, Submission};
+use crate::schedule::PolicyEvent;
 
 impl<O: Observer> Simulation<O> {
     /// The arrivals of the present instant, in order of submission: jobs that are submitted now and may start, and jobs whose
@@ -34,10 +35,11 @@ impl<O: Observer> Simulation<O> {
     /// arrivals before.
     fn tell_recorded_wait(&mut self, id: u32, job: &Job) {
         let Some(submitted) = self.gate.as_ref().and_then(|gate| gate.submissions()) else { return };
-        if self.policy.value.oversubscribes() {
+        if self.scheduler.replays {
             let start = submitted[id as usize] + job.recorded_wait.get().unwrap_or(0);
             let arrived = self.by_arrival(JobId(id));
-            self.policy.value.on_recorded_wait(arrived, (start - self.now()).max(0));
+            let wait = (start - self.now()).max(0);
+            self.scheduler.policy.on(&PolicyEvent::RecordedWait(arrived, wait), &self.machine);
         }
     }
 
@@ -57,7 +59,7 @@ impl<O: Observer> Simulation<O> {
     pub(super) fn pass_starts_to_gate(&mut self) {
         let now = self.now();
         let Some(gate) = &mut self.gate else { return };
-        for id in &mut self.started {
+        for id in &mut self.decisions.starts {
             *id = gate.submitted(*id);
             gate.on_start(id.0, now);
         }

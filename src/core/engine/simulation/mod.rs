@@ -6,13 +6,13 @@ use super::error::EngineError;
 use super::event_queue::{EventQueue, NEVER, QueuedEvent};
 use super::gate::Gate;
 use super::never::NeverStarted;
-use super::observer::{Arrival, Cancellation, End, Event, Observer, Placed, Start};
+use super::observer::{Arrival, Cancellation, End, Event, Observer, Occasion, Placed, Start, Wants};
 use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
 use crate::machine::ShapeId;
 use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
-use crate::schedule::{Facts, Machine, Policy};
+use crate::schedule::{Asked, Broken, Change, Decisions, Facts, Machine, Move, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
 
 mod deadlines;
@@ -40,11 +40,12 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// 2. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
 ///    by earlier events of this instant. A job whose runtime equals its prediction misses no deadline;
 /// 3. arrivals, in workload order;
-/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's [`Policy::wakes_at`] has come. A
-///    missed deadline alone changes predictions but starts no job, unless `pass_on_miss` is set.
+/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's
+///    [`wake`](crate::schedule::Policy::wake) has come. A missed deadline alone changes predictions but starts no job, unless
+///    `pass_on_miss` is set.
 ///
 /// The policy decides the order in which the jobs of a pass start. They start after the pass. If the policy preempts
-/// ([`Policy::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
+/// ([`Scheduler::preempts`]), running jobs are stopped before that: see [`crate::schedule::Stop`].
 ///
 /// # Jobs that may not start yet
 ///
@@ -52,7 +53,7 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// submit time becomes this instant. The jobs of one instant arrive in order of submission. A job that waited for a start arrives
 /// at the instant of that start, and a second pass follows.
 ///
-/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::view`] and
+/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::machine`] and
 /// [`Simulation::board`] by arrival, everywhere else by submission. Without a gate both numbers are the same.
 ///
 /// # Users who react
@@ -73,7 +74,7 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// observers is also an [`Observer`].
 pub struct Simulation<O: Observer = ()> {
     predictor: Named<dyn Predictor>,
-    policy: Named<dyn Policy>,
+    scheduler: Scheduler,
     options: EngineOptions,
     machine: Machine,
     /// What predictors and policies can read: the jobs in the system and the clock.
@@ -91,25 +92,20 @@ pub struct Simulation<O: Observer = ()> {
     /// When to check jobs for missed deadlines: no later than the deadline for each job that will miss its present one.
     deadlines: EventQueue,
     pass_due: bool,
-    /// [`Policy::follows_clock`].
-    policy_follows_clock: bool,
-    /// [`Policy::preempts`].
-    preempts: bool,
-    /// Whether there is [`Policy::as_outside`].
-    is_outside: bool,
-    /// If so, the number of passes since the last arrival after which nothing runs and in which no job has started.
+    /// If the scheduler is outside of this process, the number of passes since the last arrival after which nothing runs and in which no job has started.
     idle_passes: u32,
-    /// [`Policy::wakes_at`], or [`NEVER`].
+    /// [`Policy::wake`](crate::schedule::Policy::wake), or [`NEVER`].
     wakes_at: Time,
     observers: (Recorder, O),
-    /// The jobs that the last pass started.
-    started: Vec<JobId>,
-    /// Scratch: the reservations after the last pass.
-    reserved: Vec<(JobId, Time)>,
+    wants: Wants,
+    /// What the policy has decided. The starts are those of the last pass.
+    decisions: Decisions,
     /// Scratch: the jobs with a queued deadline that has come.
     late: Vec<JobId>,
     /// The jobs with a prediction that is not yet applied to the machine.
     changed: Vec<JobId>,
+    /// Scratch: running jobs that are counted with other ends.
+    moves: Vec<Move>,
     /// The jobs that were dropped because they can never start.
     never: NeverStarted,
 }
@@ -131,8 +127,8 @@ struct Hidden {
 
 impl Simulation {
     /// An empty machine of `procs` processors. The clock is at `Time::MIN`. Only the recorder observes it.
-    pub fn new(procs: u32, policy: Named<dyn Policy>, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
-        Simulation::observed(procs, policy, predictor, options, ())
+    pub fn new(procs: u32, scheduler: Scheduler, predictor: Named<dyn Predictor>, options: EngineOptions) -> Self {
+        Simulation::observed(procs, scheduler, predictor, options, ())
     }
 }
 
@@ -140,25 +136,24 @@ impl<O: Observer> Simulation<O> {
     /// As [`Simulation::new`], with an additional observer.
     pub fn observed(
         procs: u32,
-        mut policy: Named<dyn Policy>,
+        mut scheduler: Scheduler,
         predictor: Named<dyn Predictor>,
         options: EngineOptions,
-        observer: O,
+        mut observer: O,
     ) -> Self {
         let mut board = BoardKeeper::default();
         board.set_now(Time::MIN);
-        let machine = Machine::new(procs, options.inflate, policy.value.as_ref());
+        let machine = Machine::new(procs, options.inflate, scheduler.shapes.clone(), scheduler.replays);
         let unix_start = options.unix_start.unwrap_or(0);
         board.set_unix_start(unix_start);
-        let (capacity, first_submission) = (machine.capacity, options.first_submission);
-        let inflate = options.inflate;
-        policy.value.on_begin(&Facts { capacity, first_submission, unix_start, inflate, can_stop: true });
-        let policy_follows_clock = policy.value.follows_clock();
-        let preempts = policy.value.preempts();
-        let is_outside = policy.value.as_outside().is_some();
+        let EngineOptions { first_submission, inflate, .. } = options;
+        let facts = Facts { first_submission, unix_start, inflate, can_stop: scheduler.preempts };
+        scheduler.policy.on(&PolicyEvent::Begin(&facts), &machine);
+        let wants = Wants::default();
+        observer.on(Time::MIN, &Event::Begin(&wants), &machine);
         Simulation {
             predictor,
-            policy,
+            scheduler,
             options,
             machine,
             board,
@@ -169,16 +164,14 @@ impl<O: Observer> Simulation<O> {
             ends: EventQueue::default(),
             deadlines: EventQueue::default(),
             pass_due: false,
-            policy_follows_clock,
-            preempts,
-            is_outside,
             idle_passes: 0,
             wakes_at: NEVER,
             observers: (Recorder::new(options.keep_history), observer),
-            started: Vec::new(),
-            reserved: Vec::new(),
+            decisions: Decisions::default(),
+            wants,
             late: Vec::new(),
             changed: Vec::new(),
+            moves: Vec::new(),
             never: NeverStarted::default(),
         }
     }
@@ -202,9 +195,9 @@ impl<O: Observer> Simulation<O> {
     #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
-        let Machine { capacity, nodes, .. } = &self.machine;
-        let is_too_wide = nodes.is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
-        if is_too_wide && !self.policy.value.oversubscribes() {
+        let capacity = self.machine.capacity;
+        let is_too_wide = self.machine.nodes().is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
+        if is_too_wide && !self.scheduler.replays {
             let (needs, procs) = (submission.procs, capacity.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
@@ -242,17 +235,18 @@ impl<O: Observer> Simulation<O> {
 
     /// Withdraws a waiting job, given by its arrival.
     fn withdraw(&mut self, id: JobId) -> Result<(), EngineError> {
-        let Some(job) = self.machine.withdraw(id) else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        let job = self.machine.waiting.get(id).copied();
+        let Some(job) = job else { return Err(EngineError::NotWaiting { time: self.now() }) };
+        self.machine.change(Change::Cancel(id));
         let place = self.place(id);
-        self.policy.value.on_cancellation(&job);
-        self.machine.forget(id);
+        self.scheduler.policy.on(&PolicyEvent::Cancellation(&job), &self.machine);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
         let job = placed(&self.gate, id, place);
-        self.observers.on_cancellation(&Cancellation { time, job, submission });
+        self.observers.on(time, &Event::Cancellation(Cancellation { job, submission }), &self.machine);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, self.board.board_mut());
-        self.absorb(Event::Cancellation, id)?;
+        self.absorb(Occasion::Cancellation, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
             gate.on_cancellation(gate.submitted(id).0, self.board.board().now());
@@ -276,7 +270,7 @@ impl<O: Observer> Simulation<O> {
             self.pass()?;
         }
         if time > self.now() {
-            self.board.set_now(time);
+            self.set_now(time);
         }
         Ok(())
     }
@@ -299,7 +293,7 @@ impl<O: Observer> Simulation<O> {
         match self.machine.waiting.first() {
             None => self.check_gate_is_empty(),
             Some(head) => Err(EngineError::Starved {
-                scheduler: self.policy.name.clone(),
+                scheduler: self.scheduler.name.clone(),
                 job: self.number(head.id),
                 time: self.now(),
                 waiting: self.machine.waiting.len(),
@@ -311,7 +305,7 @@ impl<O: Observer> Simulation<O> {
     /// or it has had 10,000 wakes since the last arrival in which no job started though nothing ran.
     pub fn is_stuck(&self) -> bool {
         let is_empty = || self.machine.waiting.is_empty() && self.ends.next() == NEVER && self.upcoming.is_empty();
-        self.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
+        self.scheduler.is_outside && (self.idle_passes > MOST_IDLE_WAKES || self.gate.is_none() && is_empty())
     }
 
     /// The instant of the next event; the present one if a pass is due. None if no events are left.
@@ -340,11 +334,11 @@ impl<O: Observer> Simulation<O> {
     /// If the predictor breaks its contract.
     pub fn settle(&mut self, time: Time) -> Result<(), EngineError> {
         debug_assert!(time >= self.now() && self.next_event().is_none_or(|next| time <= next));
-        if self.policy_follows_clock {
+        if self.scheduler.follows_clock {
             self.apply_predictions();
-            self.policy.value.on_clock(time);
+            self.scheduler.policy.on(&PolicyEvent::Clock(time), &self.machine);
         }
-        self.board.set_now(time);
+        self.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
             self.terminate(self.by_arrival(end.job()), end.place())?;
         }
@@ -367,38 +361,47 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
+    fn set_now(&mut self, time: Time) {
+        self.machine.change(Change::Clock(time));
+        self.board.set_now(time);
+    }
+
     /// Runs the scheduling pass of the present instant, if one is due. Returns the jobs that it started.
     ///
     /// # Errors
     /// If the policy or the predictor breaks its contract.
     pub fn pass(&mut self) -> Result<&[JobId], EngineError> {
-        self.started.clear();
+        self.decisions.starts.clear();
         if !std::mem::take(&mut self.pass_due) {
-            return Ok(&self.started);
+            return Ok(&self.decisions.starts);
         }
         self.apply_predictions();
-        self.policy.value.pass(&self.machine.view(self.board.board().now()), &mut self.started);
-        if self.is_outside {
-            self.check_outside()?;
+        self.decisions.grants.clear();
+        self.ask(Asked::Pass);
+        if let Some(why) = self.decisions.failure.take() {
+            return Err(EngineError::PolicyFailed { scheduler: self.scheduler.name.clone(), why });
         }
-        if self.preempts {
+        if self.scheduler.is_outside {
+            self.count_idle_passes();
+        }
+        if !self.decisions.stops.is_empty() {
             self.stop_jobs()?;
         }
-        for at in 0..self.started.len() {
-            self.start(self.started[at])?;
+        for at in 0..self.decisions.starts.len() {
+            self.start(at)?;
         }
-        self.machine.only_arrivals = true;
-        for at in 0..self.started.len() {
-            let id = self.started[at];
+        self.machine.change(Change::PassEnd);
+        for at in 0..self.decisions.starts.len() {
+            let id = self.decisions.starts[at];
             self.predictor.value.on_start(id, self.board.board_mut());
             if self.options.predict_at_start {
                 self.predictor.value.predict_again(id, self.board.board_mut());
             }
-            self.absorb(Event::Start, id)?;
+            self.absorb(Occasion::Start, id)?;
         }
         // A job is backfilled if one that arrived earlier still waits.
         let still_waiting = self.machine.waiting.first().map(|job| job.id);
-        for &id in &self.started {
+        for &id in &self.decisions.starts {
             let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = in_system(&self.board, id);
             let (BoardEntry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
@@ -406,21 +409,26 @@ impl<O: Observer> Simulation<O> {
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
             let (time, submission, job) = (self.board.board().now(), job, placed(&self.gate, id, place));
-            let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
-            let start = Start { time, job, submission, runtime, prediction, backfilled, inside, answered, grant };
-            self.observers.on_start(&start);
+            let grant = self.machine.grant(id);
+            let start = Start { job, submission, runtime, prediction, backfilled, inside, answered, grant };
+            self.observers.on(time, &Event::Start(start), &self.machine);
         }
-        self.report_reservations();
-        self.report_held();
-        self.observers.1.on_pass(&self.machine.view(self.board.board().now()));
+        self.report_pass();
         self.pass_starts_to_gate();
         self.update_wakeup();
-        Ok(&self.started)
+        Ok(&self.decisions.starts)
     }
 
-    /// Must be called after every event that may change [`Policy::wakes_at`].
+    /// Asks the policy something.
+    #[inline]
+    fn ask(&mut self, asked: Asked) {
+        self.decisions.asked = asked;
+        self.scheduler.policy.decide(&self.machine, &mut self.decisions);
+    }
+
+    /// Must be called after every event that may change [`Policy::wake`](crate::schedule::Policy::wake).
     fn update_wakeup(&mut self) {
-        self.wakes_at = self.policy.value.wakes_at().unwrap_or(NEVER);
+        self.wakes_at = self.scheduler.policy.wake().unwrap_or(NEVER);
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
@@ -429,13 +437,14 @@ impl<O: Observer> Simulation<O> {
         let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
-        self.observers.on_end(&End { time, job, submission, runtime, prediction, misses });
-        self.machine.release(id, start + self.counted_length(place));
-        self.policy.value.on_termination(id, time);
+        let end = End { job, submission, runtime, prediction, misses };
+        self.observers.on(time, &Event::End(end), &self.machine);
+        self.machine.change(Change::End { id, counted: start + self.counted_length(place) });
+        self.scheduler.policy.on(&PolicyEvent::End(id), &self.machine);
         self.board.set_stage_at(place, Stage::Gone);
         self.pass_due = true;
         self.predictor.value.on_termination(id, runtime, self.board.board_mut());
-        self.absorb(Event::Termination, id)?;
+        self.absorb(Occasion::Termination, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
             gate.on_end(job.id.0, time);
@@ -453,41 +462,32 @@ impl<O: Observer> Simulation<O> {
             None => self.hidden.push(hidden),
         }
         let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
-        self.observers.on_arrival(&Arrival { time, job, submission });
-        self.machine.enqueue(id, submission.procs, request);
-        if self.is_outside
-            && let Some(outside) = self.policy.value.as_outside()
-        {
-            outside.on_job(id, in_log);
-            self.idle_passes = 0;
-        }
-        self.policy.value.on_arrival(id, submission);
+        self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
+        self.machine.change(Change::Arrive { id, procs: submission.procs, request });
+        self.idle_passes = 0;
+        self.scheduler.policy.on(&PolicyEvent::Arrival { id, job: submission, in_log }, &self.machine);
         self.pass_due = true;
         match self.predictor.value.as_oracle() {
             None => self.predictor.value.on_arrival(id, self.board.board_mut()),
             Some(oracle) => oracle.on_arrival_with_runtime(id, runtime, self.board.board_mut()),
         }
-        self.absorb(Event::Arrival, id)?;
+        self.absorb(Occasion::Arrival, id)?;
         match self.board.at(place).prediction {
             0 => Err(self.no_prediction(id, "arrival")),
             // Every job can start on a pool.
-            _ if self.machine.nodes.is_none() => Ok(()),
+            _ if self.machine.nodes().is_none() => Ok(()),
             _ => self.drop_if_never(id),
         }
     }
 
-    fn start(&mut self, id: JobId) -> Result<(), EngineError> {
-        let Some(job) = self.machine.withdraw(id) else { return Err(self.bad_start(id, "it does not wait")) };
-        if let Some(nodes) = &mut self.machine.nodes {
-            // What it was placed with counts, which may be another number than its processors in the log.
-            let placed = nodes.start(id, self.policy.value.take_grant(id));
-            placed.map_err(|why| self.bad_start(id, why))?;
-        } else if !self.machine.capacity.fits(job.shape()) && !self.policy.value.oversubscribes() {
-            return Err(self.bad_start(id, "it does not fit the free processors"));
-        }
+    /// Starts a job of the last pass, given by its place among the starts.
+    fn start(&mut self, at: usize) -> Result<(), EngineError> {
+        let id = self.decisions.starts[at];
+        let grant = self.decisions.grants.get_mut(at).map(std::mem::take).unwrap_or_default();
+        let counted = if self.scheduler.by_estimates { self.count_by_estimate(id) } else { None };
+        let applied = self.machine.apply(Change::Start { id, grant, counted });
+        applied.map_err(|broken| self.bad_start(broken))?;
         let (now, place) = (self.now(), self.place(id));
-        let counted = if self.machine.by_estimates { self.count_by_estimate(place) } else { job.length };
-        self.machine.start(job, now, counted);
         self.board.set_stage_at(place, Stage::Running { start: now });
         self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, self.by_log(id), place));
         self.watch_deadline(id, place);
@@ -498,19 +498,18 @@ impl<O: Observer> Simulation<O> {
         in_system(&self.board, id)
     }
 
-    /// The error of a policy outside of this process, if it has failed in a pass. Counts the passes without an effect.
-    fn check_outside(&mut self) -> Result<(), EngineError> {
-        let is_idle = self.started.is_empty() && self.ends.next() == NEVER;
+    /// Counts the passes without an effect.
+    fn count_idle_passes(&mut self) {
+        let is_idle = self.decisions.starts.is_empty() && self.ends.next() == NEVER;
         self.idle_passes = if is_idle { self.idle_passes.saturating_add(1) } else { 0 };
-        match self.policy.value.as_outside().and_then(|outside| outside.take_failure()) {
-            None => Ok(()),
-            Some(why) => Err(EngineError::PolicyFailed { scheduler: self.policy.name.clone(), why }),
-        }
     }
 
-    fn bad_start(&self, id: JobId, why: &'static str) -> EngineError {
-        let (scheduler, job) = (self.policy.name.clone(), self.number(id));
-        EngineError::BadStart { scheduler, job, time: self.now(), why }
+    #[cold]
+    fn bad_start(&self, Broken { id, why, node }: Broken) -> EngineError {
+        let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
+        let nodes = self.machine.nodes().map(|nodes| &nodes.cluster().nodes);
+        let node = node.zip(nodes).map(|(node, nodes)| nodes[node as usize].name.clone());
+        EngineError::BadStart { scheduler, job, time: self.now(), why, node }
     }
 
     fn no_prediction(&self, id: JobId, event: &'static str) -> EngineError {

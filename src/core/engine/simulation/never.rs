@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::engine::error::EngineError;
 use crate::engine::observer::Observer;
 use crate::job::JobId;
-use crate::schedule::NeverStarts;
+use crate::schedule::{Asked, NeverStarts};
 
 impl<O: Observer> Simulation<O> {
     /// Drops a job that has just arrived, if it can never start. For those that wait for it, it has started and ended.
@@ -28,13 +28,16 @@ impl<O: Observer> Simulation<O> {
 
     /// The error that no job can start.
     pub(in crate::engine) fn none_starts(&self) -> EngineError {
-        let (scheduler, causes) = (self.policy.name.clone(), self.never.in_words());
+        let (scheduler, causes) = (self.scheduler.name.clone(), self.never.in_words());
         EngineError::NoneStarts { scheduler, causes }
     }
 
     fn why_never(&mut self, id: JobId, is_end: bool) -> Option<NeverStarts> {
-        let submission = self.board.at(self.place(id)).job;
-        self.policy.value.why_never(id, &submission, &self.machine.view(self.board.board().now()), is_end)
+        if self.scheduler.answers {
+            let job = self.board.at(self.place(id)).job;
+            self.ask(Asked::Never { id, job, is_end });
+        }
+        self.decisions.never.take()
     }
 
     fn drop_job(&mut self, id: JobId, why: NeverStarts) -> Result<(), EngineError> {

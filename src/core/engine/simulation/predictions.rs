@@ -4,9 +4,10 @@
 use super::gated::by_arrival;
 use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
-use crate::engine::observer::{Event, Observer, PredictionChange, PredictionMade};
+use crate::engine::observer::{Event, Observer, Occasion, PredictionChange, PredictionMade};
 use crate::job::JobId;
 use crate::predict::{BoardChange, BoardEntry, Fault, Stage};
+use crate::schedule::{Change, Move, PolicyEvent};
 use crate::time::Seconds;
 
 impl Hidden {
@@ -29,16 +30,17 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    /// From now on a job that starts is counted by its estimate. Returns the estimate.
+    /// A job that starts is counted by its estimate from now on. Returns the estimate. None: there is no such job.
     #[inline]
-    pub(super) fn count_by_estimate(&mut self, place: usize) -> Seconds {
+    pub(super) fn count_by_estimate(&mut self, id: JobId) -> Option<Seconds> {
+        let place = self.board.place(id)?;
         self.hidden[place].applied = 0;
-        self.board.at(place).job.estimate
+        Some(self.board.at(place).job.estimate)
     }
 
     /// Handles the predictions that the predictor has written on the board.
     #[inline]
-    pub(super) fn absorb(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+    pub(super) fn absorb(&mut self, event: Occasion, cause: JobId) -> Result<(), EngineError> {
         if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
     }
 
@@ -50,7 +52,7 @@ impl<O: Observer> Simulation<O> {
         }
     }
 
-    fn absorb_changes(&mut self, event: Event, cause: JobId) -> Result<(), EngineError> {
+    fn absorb_changes(&mut self, event: Occasion, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
         while let Some(BoardChange { job, place, old, new }) = self.board.change(at) {
@@ -63,16 +65,15 @@ impl<O: Observer> Simulation<O> {
             let made = PredictionMade { job: subject, time, prediction: new, event, cause };
             let place = place as usize;
             let hidden = &mut self.hidden[place];
-            self.observers.on_prediction(&PredictionChange { place, made, old, runtime: hidden.runtime });
-            if self.is_outside
-                && let Some(outside) = self.policy.value.as_outside()
-            {
-                outside.on_new_prediction(job, new);
+            let change = PredictionChange { place, made, old, runtime: hidden.runtime };
+            self.observers.on(time, &Event::Prediction(change), &self.machine);
+            if self.scheduler.is_outside {
+                self.scheduler.policy.on(&PolicyEvent::Prediction(job, new), &self.machine);
             }
             if old == 0 {
                 // Applied at once: most arriving jobs are predicted only once before the pass.
                 hidden.applied = new;
-                self.machine.predict_waiting(job, old, new);
+                self.machine.change(Change::Predict { id: job, prediction: new, is_first: true });
             } else {
                 if !std::mem::replace(&mut hidden.is_changed, true) {
                     self.changed.push(job);
@@ -97,7 +98,7 @@ impl<O: Observer> Simulation<O> {
     #[inline]
     pub(super) fn apply_predictions(&mut self) {
         // One branch, because every pass comes here and most have nothing to apply.
-        if !self.changed.is_empty() | self.machine.by_estimates {
+        if !self.changed.is_empty() | self.scheduler.by_estimates {
             self.apply_changed();
         }
     }
@@ -116,10 +117,11 @@ impl<O: Observer> Simulation<O> {
                 && self.hidden[place].is_counted_by_estimate()
             {
                 self.hidden[place].applied = prediction;
-                self.machine.outlive(id, start, job.estimate, prediction);
+                let to = start + self.machine.length(prediction);
+                self.moves.push(Move { id, from: start + job.estimate, to });
             }
         }
-        self.machine.move_running();
+        self.machine.change(Change::Recount(&mut self.moves));
     }
 
     #[inline(never)]
@@ -140,17 +142,21 @@ impl<O: Observer> Simulation<O> {
             }
             match stage {
                 Stage::Waiting => {
-                    if let Some(job) = self.machine.predict_waiting(id, old, new) {
-                        self.policy.value.on_prediction(job);
+                    self.machine.change(Change::Predict { id, prediction: new, is_first: false });
+                    if let Some(job) = self.machine.waiting.predicted() {
+                        self.scheduler.policy.on(&PolicyEvent::Change(job), &self.machine);
                     }
                 }
-                Stage::Running { start } => self.machine.predict_running(id, start, old, new),
+                Stage::Running { start } => {
+                    let [from, to] = [old, new].map(|prediction| start + self.machine.length(prediction));
+                    self.moves.push(Move { id, from, to });
+                }
                 Stage::Gone => {}
             }
         }
-        self.machine.move_running();
+        self.machine.change(Change::Recount(&mut self.moves));
         self.changed = changed;
-        if self.machine.by_estimates {
+        if self.scheduler.by_estimates {
             self.apply_outlived();
         }
     }

@@ -3,15 +3,15 @@
 use super::{Simulation, placed};
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
-use crate::engine::observer::{Event, Observer, Preemption};
+use crate::engine::observer::{Event, Observer, Occasion, Preemption};
 use crate::predict::{BoardEntry, Stage};
-use crate::schedule::Stop;
+use crate::schedule::{Change, PolicyEvent, Stop};
 
 impl<O: Observer> Simulation<O> {
     /// Stops the running jobs that the last pass has decided to stop.
     #[cold]
     pub(super) fn stop_jobs(&mut self) -> Result<(), EngineError> {
-        for stop in self.policy.value.take_stops() {
+        for stop in std::mem::take(&mut self.decisions.stops) {
             self.stop(stop)?;
         }
         Ok(())
@@ -24,7 +24,7 @@ impl<O: Observer> Simulation<O> {
             _ => None,
         });
         let Some((place, start)) = running else {
-            let (scheduler, job) = (self.policy.name.clone(), self.number(id));
+            let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
             return Err(EngineError::BadStop { scheduler, job, time: now });
         };
         // Its end and its deadline do not come any more.
@@ -34,19 +34,21 @@ impl<O: Observer> Simulation<O> {
         let BoardEntry { job: submission, prediction, .. } = *self.board.at(place);
         let (ran, job) = (now - start, placed(&self.gate, id, place));
         let left = self.hidden[place].runtime - ran;
-        let grant = self.machine.nodes.as_ref().map_or(&[][..], |nodes| nodes.grant(id));
+        let grant = self.machine.grant(id);
         let submission = &submission;
-        self.observers.on_preemption(&Preemption { time: now, job, submission, ran, left, grant, is_requeued });
+        let preemption = Preemption { job, submission, ran, left, grant, is_requeued };
+        self.observers.on(now, &Event::Preemption(preemption), &self.machine);
         if !is_requeued {
             self.hidden[place].runtime = ran;
             return self.terminate(id, place);
         }
-        self.machine.requeue(id, start, self.counted_length(place), prediction);
+        let counted = start + self.counted_length(place);
+        self.machine.change(Change::Requeue { id, counted, prediction });
         self.hidden[place].applied = prediction;
         self.board.set_stage_at(place, Stage::Waiting);
-        self.policy.value.on_requeue(id, submission, now);
+        self.scheduler.policy.on(&PolicyEvent::Requeue(id, submission), &self.machine);
         self.predictor.value.on_requeue(id, self.board.board_mut());
-        self.absorb(Event::Requeue, id)?;
+        self.absorb(Occasion::Requeue, id)?;
         if let Some(gate) = &mut self.gate {
             gate.on_requeue(job.id.0);
         }

@@ -1,34 +1,35 @@
-//! What an observer is told after a pass, if it wants to know.
+//! What observers are told after a pass.
 
 use super::{Simulation, placed};
-use crate::engine::observer::{Observer, Reservation};
+use crate::engine::observer::{Event, Observer, PassEnd, Reservation};
+use crate::job::JobId;
+use crate::schedule::Asked;
+use crate::time::Time;
 
 impl<O: Observer> Simulation<O> {
-    /// Tells the observer the reservations after a pass, if it wants to see them. They are made with the predictions that the
-    /// pass had.
-    pub(super) fn report_reservations(&mut self) {
-        let most = self.observers.1.wanted_reservations();
-        if most == 0 {
-            return;
+    /// Tells the observer that a pass has ended, with what it wants to know.
+    pub(super) fn report_pass(&mut self) {
+        let (mut reserved, mut held) = (Vec::new(), Vec::new());
+        let most = self.wants.most_reservations();
+        if most > 0 {
+            let made = self.reservations(most).into_iter();
+            let of = |(id, start)| Reservation { job: placed(&self.gate, id, self.place(id)), start };
+            reserved = made.map(of).collect();
         }
-        let time = self.now();
-        let mut reserved = std::mem::take(&mut self.reserved);
-        reserved.clear();
-        self.policy.value.reservations(&self.machine.view(time), most, &mut reserved);
-        for &(id, start) in &reserved {
-            let job = placed(&self.gate, id, self.place(id));
-            self.observers.1.on_reservation(&Reservation { time, job, start });
+        if self.wants.wants_held() && self.scheduler.answers {
+            self.ask(Asked::Held);
+            std::mem::swap(&mut held, &mut self.decisions.held);
         }
-        self.reserved = reserved;
+        let end = PassEnd { reserved: &reserved, held: &held };
+        self.observers.1.on(self.machine.now, &Event::Pass(end), &self.machine);
     }
 
-    /// Tells the observer which jobs a limit holds after a pass, if it wants to see them.
-    pub(super) fn report_held(&mut self) {
-        if !self.observers.1.wants_held() {
-            return;
+    /// The starts that the policy has reserved for waiting jobs after a pass, by the predictions that the pass had: the first
+    /// `most` in the order of the queue. Jobs are numbered in order of arrival.
+    pub fn reservations(&mut self, most: usize) -> Vec<(JobId, Time)> {
+        if self.scheduler.answers {
+            self.ask(Asked::Reservations(most));
         }
-        let mut held = Vec::new();
-        self.policy.value.held_by_limits(&self.machine.view(self.board.board().now()), &mut held);
-        self.observers.1.on_held(&held);
+        std::mem::take(&mut self.decisions.reserved)
     }
 }

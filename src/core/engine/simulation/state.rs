@@ -7,7 +7,7 @@ use crate::engine::observer::{Observer, PredictionMade};
 use crate::engine::recorder::{GivenAreas, Outcome, Preempted};
 use crate::job::JobId;
 use crate::predict::Board;
-use crate::schedule::View;
+use crate::schedule::{Asked, Machine};
 use crate::time::{Seconds, Time};
 
 impl<O: Observer> Simulation<O> {
@@ -17,15 +17,15 @@ impl<O: Observer> Simulation<O> {
     }
 
     /// The queue and the running jobs as the policy sees them, with the predictions in force.
-    pub fn view(&mut self) -> View<'_> {
+    pub fn machine(&mut self) -> &Machine {
         self.apply_predictions();
-        self.machine.view(self.now())
+        &self.machine
     }
 
-    /// [`Simulation::view`], [`Simulation::board`] and [`Simulation::observer`] together.
-    pub fn state(&mut self) -> (View<'_>, &Board, &O) {
+    /// [`Simulation::machine`], [`Simulation::board`] and [`Simulation::observer`] together.
+    pub fn state(&mut self) -> (&Machine, &Board, &O) {
         self.apply_predictions();
-        (self.machine.view(self.now()), self.board.board(), &self.observers.1)
+        (&self.machine, self.board.board(), &self.observers.1)
     }
 
     /// The number of jobs that wait or run.
@@ -55,7 +55,10 @@ impl<O: Observer> Simulation<O> {
     /// When each job started in the virtual schedule of the scheduler, in order of submission. To be called once, after the last
     /// event. None if there is no such schedule.
     pub fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
-        let by_arrival = self.policy.value.take_virtual_starts()?;
+        if self.scheduler.answers {
+            self.ask(Asked::VirtualStarts);
+        }
+        let by_arrival = self.decisions.virtual_starts.take()?;
         let Some(gate) = &self.gate else { return Some(by_arrival) };
         let mut starts = vec![Time::MAX; self.submitted as usize];
         for (arrived, start) in (0..).map(JobId).zip(by_arrival) {
@@ -66,7 +69,7 @@ impl<O: Observer> Simulation<O> {
 
     /// The jobs that made way for others so far. None if the policy stops no jobs.
     pub fn preempted(&self) -> Option<Preempted> {
-        self.preempts.then_some(self.observers.0.preempted)
+        self.scheduler.preempts.then_some(self.observers.0.preempted)
     }
 
     /// The jobs that were dropped so far because they can never start.

@@ -2,9 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Observer, Start};
+use crate::engine::{Event, Observer};
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare};
+use crate::schedule::Machine;
+use crate::time::Time;
 
 /// Observes what each job is given: in its last run, if it is requeued. On a pool it keeps nothing.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +20,10 @@ impl NodeGrants {
 }
 
 impl Observer for NodeGrants {
-    fn on_start(&mut self, start: &Start<'_>) {
-        if !start.grant.is_empty() {
+    fn on(&mut self, _time: Time, event: &Event<'_>, _machine: &Machine) {
+        if let Event::Start(start) = event
+            && !start.grant.is_empty()
+        {
             self.0.insert(start.job.id, start.grant.to_vec());
         }
     }

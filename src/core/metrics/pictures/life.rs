@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::engine::{Arrival, Cancellation, End, Observer, PredictionChange};
+use crate::engine::{Event, Observer};
+use crate::schedule::Machine;
 use crate::time::{Seconds, Time};
 
 /// The parts of a life.
@@ -99,34 +100,32 @@ impl Life {
 }
 
 impl Observer for LifeAccuracy {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        let place = arrival.job.place;
-        if place >= self.lives.len() {
-            self.lives.resize(place + 1, Life::default());
+    fn on(&mut self, time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Arrival(arrival) => {
+                let place = arrival.job.place;
+                if place >= self.lives.len() {
+                    self.lives.resize(place + 1, Life::default());
+                }
+                let life = &mut self.lives[place];
+                life.submit = time;
+                life.is_measured = self.measured.contains(&arrival.job.id.index());
+                life.pieces.clear();
+            }
+            Event::Prediction(change) if change.old > 0 => {
+                self.lives[change.place].add(change.old, change.runtime, change.made.time);
+            }
+            Event::End(end) => {
+                let life = &mut self.lives[end.job.place];
+                life.add(end.prediction, end.runtime, time);
+                if life.is_measured && !life.pieces.is_empty() {
+                    life.add_to(&mut self.sums);
+                    self.jobs += 1;
+                }
+            }
+            Event::Cancellation(cancellation) => self.lives[cancellation.job.place].pieces.clear(),
+            _ => {}
         }
-        let life = &mut self.lives[place];
-        life.submit = arrival.time;
-        life.is_measured = self.measured.contains(&arrival.job.id.index());
-        life.pieces.clear();
-    }
-
-    fn on_prediction(&mut self, change: &PredictionChange) {
-        if change.old > 0 {
-            self.lives[change.place].add(change.old, change.runtime, change.made.time);
-        }
-    }
-
-    fn on_end(&mut self, end: &End<'_>) {
-        let life = &mut self.lives[end.job.place];
-        life.add(end.prediction, end.runtime, end.time);
-        if life.is_measured && !life.pieces.is_empty() {
-            life.add_to(&mut self.sums);
-            self.jobs += 1;
-        }
-    }
-
-    fn on_cancellation(&mut self, cancellation: &Cancellation<'_>) {
-        self.lives[cancellation.job.place].pieces.clear();
     }
 }
 

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Arrival, Observer, Reservation, Start};
+use crate::engine::{Event, Observer};
 use crate::job::JobId;
+use crate::schedule::Machine;
 use crate::time::Time;
 
 /// How many jobs at the head of the queue are looked at after each pass. A scheduler may reserve starts for all jobs, but a
@@ -27,24 +28,24 @@ impl ReservedStarts {
 }
 
 impl Observer for ReservedStarts {
-    fn on_arrival(&mut self, arrival: &Arrival<'_>) {
-        let place = arrival.job.place;
-        if self.waiting.len() <= place {
-            self.waiting.resize(place + 1, None);
+    fn on(&mut self, _time: Time, event: &Event<'_>, _machine: &Machine) {
+        match event {
+            Event::Begin(wants) => wants.reservations(MOST),
+            Event::Arrival(arrival) => {
+                let place = arrival.job.place;
+                if self.waiting.len() <= place {
+                    self.waiting.resize(place + 1, None);
+                }
+                self.waiting[place] = None;
+            }
+            Event::Start(start) => {
+                self.started.extend(self.waiting[start.job.place].map(|reserved| (start.job.id, reserved)));
+            }
+            Event::Pass(pass) => pass.reserved.iter().for_each(|reservation| {
+                self.waiting[reservation.job.place].get_or_insert(reservation.start);
+            }),
+            _ => {}
         }
-        self.waiting[place] = None;
-    }
-
-    fn wanted_reservations(&self) -> usize {
-        MOST
-    }
-
-    fn on_reservation(&mut self, reservation: &Reservation) {
-        self.waiting[reservation.job.place].get_or_insert(reservation.start);
-    }
-
-    fn on_start(&mut self, start: &Start<'_>) {
-        self.started.extend(self.waiting[start.job.place].map(|reserved| (start.job.id, reserved)));
     }
 }
 

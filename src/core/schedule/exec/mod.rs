@@ -9,9 +9,6 @@ mod protocol;
 mod turn;
 mod warm;
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
 use news::News;
 pub use protocol::{EndAnswer, Episode, Introduction};
 use protocol::{PassAnswer, Wake, described};
@@ -20,16 +17,15 @@ use turn::Turn;
 pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
+use super::machine::Machine;
 use super::on_nodes::OnNodes;
-use super::policy::{Facts, InGivenOrder, NeverStarts, OutsidePolicy, Policy, View};
-use super::queue::Waiting;
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
-use crate::job::{InLog, JobId, Submission};
-use crate::machine::{NodeGrant, Shapes};
+use crate::job::JobId;
 use crate::program::{HANDED_ON, Program, ProgramSpec, TIMEOUT, command_key, json};
 use crate::spec::{Form, Spec};
-use crate::time::{Seconds, Time};
+use crate::time::Time;
 use crate::trace::RunFacts;
 
 pub const FORM: Form = Form {
@@ -68,23 +64,19 @@ pub struct Exec {
     inflate: f64,
     /// The number of jobs that will arrive.
     jobs: usize,
-    shapes: Option<Arc<Shapes>>,
     news: News,
     turn: Turn,
     /// Backfilling in an order that the program gives, as `easy`.
-    ordered: Box<dyn InGivenOrder>,
+    ordered: Scheduler,
     /// Whether the last answer was an order.
     was_order: bool,
     /// When the program wants a pass though nothing happens.
     wake: Option<Time>,
     /// The reservations of the last answer, in its order.
     reserved: Vec<(JobId, Time)>,
-    /// What the jobs have that the program has started in the last pass, in the order of the starts.
-    grants: VecDeque<(JobId, NodeGrant)>,
     warm: Option<WarmStart>,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
-    failure: Option<String>,
 }
 
 enum ProgramStage {
@@ -98,26 +90,22 @@ impl Exec {
     /// The program of a spec, for a log.
     pub fn new(spec: &Spec, log: &LogFacts<'_>) -> Exec {
         let (rules, placement) = (Rules::of(spec), rules::placement(spec));
-        let shapes = log.shapes().map(Arc::clone);
         Exec {
             spec: ProgramSpec::of(spec),
             program: ProgramStage::NotStarted,
             inflate: 1.0,
             news: News::new(log.run().cloned().unwrap_or_default()),
             turn: Turn::new(placement),
-            ordered: match &shapes {
-                None => Box::new(Reserving::anew(&rules)),
-                Some(shapes) => Box::new(OnNodes::backfilling(&rules, shapes, placement)),
+            ordered: match log.shapes() {
+                None => Reserving::anew(&rules).into(),
+                Some(shapes) => OnNodes::backfilling(&rules, shapes, placement).into(),
             },
             jobs: log.job_count(),
-            shapes,
             was_order: false,
             wake: None,
             reserved: Vec::new(),
-            grants: VecDeque::new(),
             warm: None,
             line: Vec::new(),
-            failure: None,
         }
     }
 
@@ -131,7 +119,8 @@ impl Exec {
 
     /// The first line: what is known before the first pass.
     pub fn greeting(&self, inflate: f64) -> Vec<u8> {
-        let machine = self.shapes.as_ref().map_or(Value::Null, |shapes| described(shapes.cluster()));
+        let shapes = self.ordered.shapes.as_ref();
+        let machine = shapes.map_or(Value::Null, |shapes| described(shapes.cluster()));
         self.news.run.greeting(&self.spec, Some((machine, inflate)))
     }
 
@@ -146,28 +135,28 @@ impl Exec {
     }
 
     /// Asks the program until it wants no more lines of this pass.
-    fn converse(&mut self, mut is_woken: bool, view: &View<'_>, starts: &mut Vec<JobId>) -> Result<(), String> {
+    fn converse(&mut self, mut is_woken: bool, machine: &Machine, out: &mut Decisions) -> Result<(), String> {
         self.start()?;
         loop {
             self.line.clear();
-            self.news.push(&mut self.line, view.now, &self.turn.free(view), is_woken);
+            self.news.push(&mut self.line, machine.now, &self.turn.free(machine), is_woken);
             self.reserved.clear();
             self.was_order = false;
             // It is put back below, so that an answer can be applied while it is in the memory of the program.
             let ProgramStage::Started(mut program) = std::mem::replace(&mut self.program, ProgramStage::Failed) else {
                 return Ok(());
             };
-            let asked = || format!("the pass at time {}", view.now);
+            let asked = || format!("the pass at time {}", machine.now);
             let applied = match program.ask(&self.line, &asked) {
                 // Most answers.
                 Ok(b"{}") => Ok(Ok(false)),
-                Ok(answer) => Ok(PassAnswer::parse(answer).and_then(|answer| self.apply(&answer, view, starts))),
+                Ok(answer) => Ok(PassAnswer::parse(answer).and_then(|answer| self.apply(&answer, machine, out))),
                 Err(unanswered) => Err(unanswered),
             };
             let why = match applied {
                 Ok(Ok(goes_on)) => {
                     self.program = ProgramStage::Started(program);
-                    if goes_on && self.turn.is_open(view) {
+                    if goes_on && self.turn.is_open(machine) {
                         is_woken = false;
                         continue;
                     }
@@ -182,10 +171,10 @@ impl Exec {
     }
 
     /// Applies an answer. Returns whether the program wants one more line of this pass.
-    fn apply(&mut self, answer: &PassAnswer<'_>, view: &View<'_>, starts: &mut Vec<JobId>) -> Result<bool, String> {
+    fn apply(&mut self, answer: &PassAnswer<'_>, machine: &Machine, out: &mut Decisions) -> Result<bool, String> {
         match &answer.wake {
-            Some(Wake::At(at)) if *at <= view.now => {
-                return Err(format!("a wake at {at} is not after now, {}", view.now));
+            Some(Wake::At(at)) if *at <= machine.now => {
+                return Err(format!("a wake at {at} is not after now, {}", machine.now));
             }
             Some(Wake::At(at)) => self.wake = Some(*at),
             Some(Wake::Never) => self.wake = None,
@@ -196,32 +185,33 @@ impl Exec {
         }
         match (&answer.start, &answer.order) {
             (Some(_), Some(_)) => return Err("start and order exclude each other".to_string()),
-            (None, Some(_)) if !starts.is_empty() => {
+            (None, Some(_)) if !out.starts.is_empty() => {
                 return Err("an order cannot follow the starts of the same pass".to_string());
             }
             (Some(jobs), None) => {
                 for asked in jobs {
-                    let (id, grant) = self.turn.start(asked, view, &self.news)?;
-                    let on_nodes = view.nodes.map(|nodes| nodes.cluster()).zip(grant.as_deref());
-                    self.news.on_start(id, view.now, on_nodes);
-                    self.grants.extend(grant.map(|grant| (id, grant)));
-                    starts.push(id);
+                    let (id, grant) = self.turn.start(asked, machine, &self.news)?;
+                    let on_nodes = machine.nodes().map(|nodes| nodes.cluster()).zip(grant.as_deref());
+                    self.news.on_start(id, machine.now, on_nodes);
+                    out.grants.extend(grant);
+                    out.starts.push(id);
                 }
             }
             (None, Some(ids)) => {
-                let order = self.turn.order(ids, view, &self.news)?;
+                let order = self.turn.order(ids, machine, &self.news)?;
                 self.was_order = true;
-                self.ordered.give_order(order);
-                self.ordered.pass(view, starts);
-                // On nodes it is noted when the grants are known.
-                if view.nodes.is_none() {
-                    starts.iter().for_each(|&id| self.news.on_start(id, view.now, None));
+                self.ordered.policy.on(&PolicyEvent::Order(&order), machine);
+                self.ordered.policy.decide(machine, out);
+                for (at, &id) in out.starts.iter().enumerate() {
+                    let grant = out.grants.get(at).map(Vec::as_slice);
+                    let on_nodes = machine.nodes().map(|nodes| nodes.cluster()).zip(grant);
+                    self.news.on_start(id, machine.now, on_nodes);
                 }
             }
             (None, None) => {}
         }
         for (id, at) in &answer.reserved {
-            let job = json::job(id).and_then(|id| view.waiting.get(id));
+            let job = json::job(id).and_then(|id| machine.waiting.get(id));
             let job = job.ok_or_else(|| format!("a start is reserved for the job '{id}', which does not wait"))?;
             self.reserved.push((job.id, *at));
         }
@@ -229,109 +219,67 @@ impl Exec {
     }
 
     /// Starts the jobs that another scheduler has started now.
-    fn follow(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        while let Some((id, grant)) = self.warm.as_mut().and_then(|warm| warm.take(view.now)) {
-            self.news.on_start(id, view.now, None);
-            starts.push(id);
-            if view.nodes.is_some() {
-                self.grants.push_back((id, grant));
+    fn follow(&mut self, machine: &Machine, out: &mut Decisions) {
+        while let Some((id, grant)) = self.warm.as_mut().and_then(|warm| warm.take(machine.now)) {
+            self.news.on_start(id, machine.now, None);
+            out.starts.push(id);
+            if machine.nodes().is_some() {
+                out.grants.push(grant);
             }
+        }
+    }
+}
+
+impl Exec {
+    fn pass(&mut self, machine: &Machine, out: &mut Decisions) {
+        if self.warm.as_ref().is_some_and(|warm| machine.now < warm.until) {
+            return self.follow(machine, out);
+        }
+        let is_woken = self.wake.is_some_and(|at| at <= machine.now);
+        if is_woken {
+            self.wake = None;
+        }
+        self.turn.begin(machine);
+        if is_woken || self.turn.is_open(machine) {
+            out.failure = self.converse(is_woken, machine, out).err();
         }
     }
 }
 
 impl Policy for Exec {
-    fn on_begin(&mut self, facts: &Facts) {
-        (self.inflate, self.news.run.procs) = (facts.inflate, facts.capacity.procs());
-        self.ordered.on_begin(facts);
-    }
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.grants.clear();
-        if self.warm.as_ref().is_some_and(|warm| view.now < warm.until) {
-            return self.follow(view, starts);
-        }
-        let is_woken = self.wake.is_some_and(|at| at <= view.now);
-        if is_woken {
-            self.wake = None;
-        }
-        self.turn.begin(view);
-        if (is_woken || self.turn.is_open(view))
-            && let Err(why) = self.converse(is_woken, view, starts)
-        {
-            self.failure = Some(why);
-            starts.clear();
-        }
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        match self.was_order {
-            true => self.ordered.reservations(view, most, reserved),
-            false => {
-                let waiting = self.reserved.iter().filter(|(id, _)| view.waiting.get(*id).is_some());
-                reserved.extend(waiting.take(most));
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => self.pass(machine, out),
+            Asked::Reservations(most) if !self.was_order => {
+                let waiting = self.reserved.iter().filter(|(id, _)| machine.waiting.get(*id).is_some());
+                out.reserved.extend(waiting.take(most));
             }
+            // A program may place a job on nodes of its own choice, but not when it leaves that to the placement.
+            Asked::Never { is_end: true, .. } => {}
+            _ => self.ordered.policy.decide(machine, out),
         }
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.news.on_arrival(id, job);
-        self.ordered.on_arrival(id, job);
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => (self.inflate, self.news.run.procs) = (facts.inflate, machine.procs()),
+            PolicyEvent::Arrival { id, job, in_log } => self.news.on_arrival(id, job, in_log),
+            PolicyEvent::Prediction(id, prediction) => self.news.on_prediction(id, prediction),
+            PolicyEvent::End(id) => self.news.on_end(id, machine.now),
+            PolicyEvent::Cancellation(job) => self.news.on_cancellation(job.id),
+            _ => {}
+        }
+        self.ordered.policy.on(event, machine);
     }
 
-    /// A program may place a job on nodes of its own choice, but not when it leaves that to the placement.
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
-        if is_end { None } else { self.ordered.why_never(id, job, view, is_end) }
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        self.news.on_end(id, now);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.news.on_cancellation(job.id);
-        self.ordered.on_cancellation(job);
-    }
-
-    fn wakes_at(&self) -> Option<Time> {
+    fn wake(&self) -> Option<Time> {
         self.warm.as_ref().and_then(WarmStart::next).or(self.wake)
-    }
-
-    fn counts_running_by_estimates(&self) -> bool {
-        self.ordered.counts_running_by_estimates()
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        self.shapes.clone()
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        if !self.was_order {
-            let first = self.grants.pop_front().filter(|(first, _)| *first == id);
-            return first.map(|(_, grant)| grant).unwrap_or_default();
-        }
-        let grant = self.ordered.take_grant(id);
-        if let Some(shapes) = &self.shapes {
-            self.news.on_start(id, self.turn.now, Some((shapes.cluster(), &grant)));
-        }
-        grant
-    }
-
-    fn as_outside(&mut self) -> Option<&mut dyn OutsidePolicy> {
-        Some(self)
     }
 }
 
-impl OutsidePolicy for Exec {
-    fn on_job(&mut self, id: JobId, in_log: InLog) {
-        self.news.on_job(id, in_log);
-    }
-
-    fn on_new_prediction(&mut self, id: JobId, prediction: Seconds) {
-        self.news.on_prediction(id, prediction);
-    }
-
-    fn take_failure(&mut self) -> Option<String> {
-        self.failure.take()
+impl From<Exec> for Scheduler {
+    fn from(exec: Exec) -> Scheduler {
+        let (shapes, by_estimates) = (exec.ordered.shapes.clone(), exec.ordered.by_estimates);
+        Scheduler { shapes, by_estimates, is_outside: true, answers: true, ..Scheduler::new(exec) }
     }
 }

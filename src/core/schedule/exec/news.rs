@@ -34,8 +34,6 @@ pub struct News {
     starts: FxHashMap<JobId, Time>,
     /// By id: the numbers of all jobs in the log, for messages.
     numbers: Vec<i64>,
-    /// What the log says of the job that arrives next.
-    noted: InLog,
 }
 
 /// A job that the program has not been told of.
@@ -74,14 +72,10 @@ impl News {
         format!("job {number} (id {})", crate::program::json::id(id))
     }
 
-    pub fn on_job(&mut self, id: JobId, in_log: InLog) {
-        self.noted = in_log;
+    pub fn on_arrival(&mut self, id: JobId, job: &Submission, in_log: InLog) {
         self.numbers.resize(id.index() + 1, -1);
         self.numbers[id.index()] = in_log.number;
-    }
-
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrived.push(UntoldJob { id, job: *job, in_log: self.noted, prediction: 0, start: None });
+        self.arrived.push(UntoldJob { id, job: *job, in_log, prediction: 0, start: None });
     }
 
     pub fn on_prediction(&mut self, id: JobId, prediction: Seconds) {

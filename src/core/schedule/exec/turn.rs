@@ -7,7 +7,7 @@ use super::protocol::AskedStart;
 use crate::job::JobId;
 use crate::machine::{Capacity, NodeGrant, Placement, Tres, take};
 use crate::program::json;
-use crate::schedule::policy::View;
+use crate::schedule::machine::Machine;
 use crate::schedule::queue::Waiting;
 use crate::text::{counted, shortened};
 use crate::time::Time;
@@ -31,60 +31,60 @@ impl Turn {
         Turn { placement, now, capacity, free, started: FxHashSet::default(), named: FxHashSet::default() }
     }
 
-    pub fn begin(&mut self, view: &View<'_>) {
-        (self.now, self.capacity) = (view.now, *view.capacity);
+    pub fn begin(&mut self, machine: &Machine) {
+        (self.now, self.capacity) = (machine.now, machine.capacity);
         self.started.clear();
         self.free.clear();
-        if let Some(nodes) = view.nodes {
+        if let Some(nodes) = machine.nodes() {
             self.free.extend_from_slice(nodes.free());
         }
     }
 
     /// Whether the program could start anything: a job waits, and a pool has free processors.
-    pub fn is_open(&self, view: &View<'_>) -> bool {
-        self.started.len() < view.waiting.len() && (view.nodes.is_some() || self.capacity.free() > 0)
+    pub fn is_open(&self, machine: &Machine) -> bool {
+        self.started.len() < machine.waiting.len() && (machine.nodes().is_some() || self.capacity.free() > 0)
     }
 
-    pub fn free<'a>(&'a self, view: &View<'a>) -> Free<'a> {
-        match view.nodes {
+    pub fn free<'a>(&'a self, machine: &'a Machine) -> Free<'a> {
+        match machine.nodes() {
             None => Free::Processors(self.capacity.free()),
             Some(nodes) => Free::Nodes(nodes.cluster(), &self.free),
         }
     }
 
     /// A waiting job by its id in a line.
-    pub fn waiting<'a>(&self, id: &str, view: &View<'a>, news: &News) -> Result<&'a Waiting, String> {
+    pub fn waiting<'a>(&self, id: &str, machine: &'a Machine, news: &News) -> Result<&'a Waiting, String> {
         let Some(id) = json::job(id).filter(|&id| news.has_arrived(id)) else {
             return Err(format!("no job with the id '{}' has arrived", shortened(id)));
         };
         if self.started.contains(&id) {
             return Err(format!("{} is started twice", news.in_words(id)));
         }
-        view.waiting.get(id).ok_or_else(|| format!("{} does not wait", news.in_words(id)))
+        machine.waiting.get(id).ok_or_else(|| format!("{} does not wait", news.in_words(id)))
     }
 
     /// Starts a job, if it may start. On nodes it has a grant.
     pub fn start(
         &mut self,
         asked: &AskedStart<'_>,
-        view: &View<'_>,
+        machine: &Machine,
         news: &News,
     ) -> Result<(JobId, Option<NodeGrant>), String> {
-        let job = self.waiting(&asked.id, view, news)?;
+        let job = self.waiting(&asked.id, machine, news)?;
         // On nodes it counts what the job is placed with.
-        if view.nodes.is_none() && !self.capacity.fits(job.shape()) {
+        if machine.nodes().is_none() && !self.capacity.fits(job.shape()) {
             let (needed, free) = (counted(job.procs.into(), "processor"), self.capacity.free());
             return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.id)));
         }
-        let grant = self.grant(job.id, asked, view).map_err(|why| format!("{} {why}", news.in_words(job.id)))?;
+        let grant = self.grant(job.id, asked, machine).map_err(|why| format!("{} {why}", news.in_words(job.id)))?;
         self.capacity.take(job.shape());
         grant.iter().for_each(|grant| take(&mut self.free, grant));
         self.started.insert(job.id);
         Ok((job.id, grant))
     }
 
-    fn grant(&self, id: JobId, asked: &AskedStart<'_>, view: &View<'_>) -> Result<Option<NodeGrant>, String> {
-        let Some(nodes) = view.nodes else {
+    fn grant(&self, id: JobId, asked: &AskedStart<'_>, machine: &Machine) -> Result<Option<NodeGrant>, String> {
+        let Some(nodes) = machine.nodes() else {
             return match asked.nodes {
                 None => Ok(None),
                 Some(_) => Err("is started on nodes, but the machine has none".to_string()),
@@ -108,11 +108,11 @@ impl Turn {
     }
 
     /// The jobs of an order, each once.
-    pub fn order(&mut self, ids: &[json::Text<'_>], view: &View<'_>, news: &News) -> Result<Vec<JobId>, String> {
+    pub fn order(&mut self, ids: &[json::Text<'_>], machine: &Machine, news: &News) -> Result<Vec<JobId>, String> {
         self.named.clear();
         let mut order = Vec::with_capacity(ids.len());
         for json::Text(id) in ids {
-            let job = self.waiting(id, view, news)?.id;
+            let job = self.waiting(id, machine, news)?.id;
             if !self.named.insert(job) {
                 return Err(format!("{} is named twice", news.in_words(job)));
             }

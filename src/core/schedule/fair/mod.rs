@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::easy::Easy;
 use super::on_nodes::OnNodes;
 use super::order::Order;
-use super::policy::Policy;
+use super::policy::Scheduler;
 use super::rules::{PLACEMENT, Rules};
 use crate::machine::{Placement, Shapes};
 use crate::spec::{Form, Key, Kind, Spec};
@@ -63,15 +63,15 @@ impl FairRules {
     }
 }
 
-/// The policy of a spec, on a pool of processors.
-pub(super) fn on_pool(spec: &Spec) -> Box<dyn Policy> {
+/// The scheduler of a spec, on a pool of processors.
+pub(super) fn on_pool(spec: &Spec) -> Scheduler {
     let rules = FairRules::of(spec);
-    Box::new(Fair::new(&rules, Box::new(Easy::new(Order::Arrival)), Easy::of_rules(&rules.backfilling())))
+    Fair::scheduler(&rules, Easy::new(Order::Arrival).into(), Easy::of_rules(&rules.backfilling()))
 }
 
-/// The policy of a spec, on nodes. The virtual schedule has the same machine.
-pub(super) fn on_nodes(spec: &Spec, shapes: &Arc<Shapes>, placement: Placement) -> Box<dyn Policy> {
+/// The scheduler of a spec, on nodes. The virtual schedule has the same machine.
+pub(super) fn on_nodes(spec: &Spec, shapes: &Arc<Shapes>, placement: Placement) -> Scheduler {
     let rules = FairRules::of(spec);
     let easy = |rules: &Rules| OnNodes::backfilling(rules, shapes, placement);
-    Box::new(Fair::new(&rules, Box::new(easy(&Rules::default())), easy(&rules.backfilling())))
+    Fair::scheduler(&rules, easy(&Rules::default()).into(), easy(&rules.backfilling()))
 }

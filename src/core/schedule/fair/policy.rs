@@ -3,12 +3,9 @@
 use super::precedence::{FairGuide, FairOrder, FairRules};
 use super::schedule::VirtualSchedule;
 use super::virtual_machine::VirtualMachine;
-use crate::job::{JobId, Submission};
-use crate::schedule::forward::forward_policy;
 use crate::schedule::guide::Guided;
-use crate::schedule::policy::{Facts, Policy, View};
-use crate::schedule::queue::Waiting;
-use crate::time::Time;
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 
 /// A real schedule beside a virtual one. On nodes each partition has a reservation; jobs are fitted by their estimates as soon as one
 /// of those with a reservation is protected.
@@ -19,60 +16,38 @@ pub(super) struct Fair<P> {
     real: P,
 }
 
-impl<P: Guided> Fair<P> {
+impl<P: Guided + 'static> Fair<P> {
     /// `easy` is the scheduler of the virtual machine, `real` the other one, which has the rules of [`FairRules::backfilling`].
-    pub fn new(rules: &FairRules, easy: Box<dyn Policy>, real: P) -> Fair<P> {
+    pub fn scheduler(rules: &FairRules, easy: Scheduler, real: P) -> Scheduler {
+        let shapes = easy.shapes.clone();
         let schedule = VirtualSchedule::new(VirtualMachine::new(easy), rules.has_accounts);
-        Fair { rules: *rules, order: FairOrder::new(rules, 0), schedule, real }
+        let fair = Fair { rules: *rules, order: FairOrder::new(rules, 0), schedule, real };
+        // The real schedule counts by estimates, too.
+        Scheduler { shapes, by_estimates: true, follows_clock: true, answers: true, ..Scheduler::new(fair) }
     }
 }
 
 impl<P: Guided> Policy for Fair<P> {
-    forward_policy!(self.real: reservations, counts_running_by_estimates, shapes, take_grant, why_never);
-
-    fn on_begin(&mut self, facts: &Facts) {
-        self.order = FairOrder::new(&self.rules, facts.capacity.procs());
-        self.schedule.on_begin(facts);
-        self.schedule.urgent_procs = self.order.urgent_procs;
-        self.real.on_begin(facts);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => {
+                self.schedule.advance_to(machine);
+                let guide = FairGuide { order: self.order, schedule: &self.schedule };
+                self.real.guided_pass(&guide, machine, out);
+                self.schedule.start(&out.starts, machine.now);
+            }
+            Asked::VirtualStarts => out.virtual_starts = Some(self.schedule.take_starts()),
+            _ => self.real.decide(machine, out),
+        }
     }
 
-    fn on_clock(&mut self, now: Time) {
-        self.schedule.advance_before(now);
-    }
-
-    fn follows_clock(&self) -> bool {
-        true
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.schedule.on_arrival(id, job);
-        self.real.on_arrival(id, job);
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        self.schedule.on_prediction(job);
-        self.real.on_prediction(job);
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
-        self.schedule.end(id, now);
-    }
-
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.schedule.on_cancellation(job.id);
-        self.real.on_cancellation(job);
-    }
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.schedule.advance_to(view);
-        let guide = FairGuide { order: self.order, schedule: &self.schedule };
-        self.real.guided_pass(&guide, view, starts);
-        self.schedule.start(starts, view.now);
-    }
-
-    fn take_virtual_starts(&mut self) -> Option<Vec<Time>> {
-        Some(self.schedule.take_starts())
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        if let PolicyEvent::Begin(_) = event {
+            self.order = FairOrder::new(&self.rules, machine.procs());
+            self.schedule.urgent_procs = self.order.urgent_procs;
+        }
+        self.schedule.on(event, machine);
+        self.real.on(event, machine);
     }
 }
 
@@ -81,22 +56,22 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::{self, EngineOptions, Named, RunRecord};
+    use crate::engine::{self, EngineOptions, RunRecord};
     use crate::experiment::{Setting, simulate};
-    use crate::job::Job;
-    use crate::machine::{Cluster, Node, NodeGrant, Partition, Placement, Shapes, Tres};
+    use crate::job::{Job, JobId, Submission};
+    use crate::machine::{Cluster, Node, Partition, Placement, Tres};
     use crate::predict::RunFacts;
     use crate::request::{MemoryAsked, Request, Requests};
     use crate::rng::stream;
     use crate::schedule::guide::Guide;
     use crate::schedule::{Easy, OnNodes, Order, Rules};
+    use crate::time::Time;
     use crate::trace::{LogNames, PartitionMap, Unit, Workload, demo_workload, put_on_cluster};
     use rand::{Rng, RngExt};
 
     /// A real schedule that is `easy/estimate`, whatever the predictor says.
     struct EasyByEstimates {
         machine: VirtualMachine,
-        shapes: Option<Arc<Shapes>>,
         arrived: Vec<(JobId, Submission)>,
         /// By id.
         estimates: Vec<Time>,
@@ -105,47 +80,38 @@ mod tests {
     }
 
     impl Guided for EasyByEstimates {
-        fn guided_pass(&mut self, _guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
+        fn guided_pass(&mut self, _guide: &impl Guide, real: &Machine, out: &mut Decisions) {
             let EasyByEstimates { machine, arrived, estimates, running, .. } = self;
             running.retain(|&(id, planned)| {
-                let is_running = view.running.iter().any(|job| job.id == id);
+                let is_running = real.running.iter().any(|job| job.id == id);
                 if !is_running {
                     machine.end(id, planned);
                 }
                 is_running
             });
             for (id, job) in arrived.drain(..) {
-                machine.arrive(id, &job, view.nodes.map(|nodes| nodes.request(id)));
+                machine.arrive(id, &job, real.nodes().map(|nodes| nodes.request(id)));
             }
-            starts.extend(machine.pass(view.now));
-            running.extend(starts.iter().map(|&id| (id, view.now + estimates[id.index()])));
+            out.starts.extend(machine.pass(real.now));
+            out.grants.extend(out.starts.iter().filter_map(|&id| machine.grant(id)));
+            running.extend(out.starts.iter().map(|&id| (id, real.now + estimates[id.index()])));
         }
     }
 
     impl Policy for EasyByEstimates {
-        fn on_begin(&mut self, facts: &Facts) {
-            self.machine.on_begin(facts);
+        fn decide(&mut self, _machine: &Machine, out: &mut Decisions) {
+            assert!(!matches!(out.asked, Asked::Pass), "`fair` guides its passes");
         }
 
-        fn pass(&mut self, _view: &View<'_>, _starts: &mut Vec<JobId>) {
-            unreachable!("`fair` guides its passes");
-        }
-
-        fn counts_running_by_estimates(&self) -> bool {
-            true
-        }
-
-        fn on_arrival(&mut self, id: JobId, job: &Submission) {
-            self.arrived.push((id, *job));
-            self.estimates.push(job.estimate);
-        }
-
-        fn shapes(&self) -> Option<Arc<Shapes>> {
-            self.shapes.clone()
-        }
-
-        fn take_grant(&mut self, id: JobId) -> NodeGrant {
-            self.machine.grant(id)
+        fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+            match *event {
+                PolicyEvent::Begin(facts) => self.machine.begin(facts, machine),
+                PolicyEvent::Arrival { id, job, .. } => {
+                    self.arrived.push((id, *job));
+                    self.estimates.push(job.estimate);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -191,25 +157,20 @@ mod tests {
 
     /// The virtual schedule beside a real one that is EASY.
     fn beside_easy(workload: &Workload, predictor: &str) -> RunRecord {
-        let shapes = workload.shapes.as_ref();
-        let easy = || -> Box<dyn Policy> {
-            match shapes {
-                None => Box::new(Easy::new(Order::Arrival)),
-                Some(shapes) => Box::new(OnNodes::backfilling(&Rules::default(), shapes, Placement::Pack)),
-            }
+        let easy = || match workload.shapes.as_ref() {
+            None => Scheduler::from(Easy::new(Order::Arrival)),
+            Some(shapes) => OnNodes::backfilling(&Rules::default(), shapes, Placement::Pack).into(),
         };
         let real = EasyByEstimates {
             machine: VirtualMachine::new(easy()),
-            shapes: shapes.cloned(),
             arrived: Vec::new(),
             estimates: Vec::new(),
             running: Vec::new(),
         };
         let rules = FairRules { has_accounts: true, wide: 0.5, urgent: 0.75, scan: Order::PredictionClass };
-        let policy = Box::new(Fair::new(&rules, easy(), real));
+        let fair = Fair::scheduler(&rules, easy(), real);
         let predictor = Setting::parse("easy", predictor).unwrap().predictor(&RunFacts::of(workload));
-        let policy = Named { name: "fair".to_string(), value: policy as Box<dyn Policy> };
-        engine::run(workload.procs, &workload.jobs, policy, predictor, EngineOptions::default(), &mut |_| ()).unwrap()
+        engine::run(workload.procs, &workload.jobs, fair, predictor, EngineOptions::default(), &mut |_| ()).unwrap()
     }
 
     fn starts(record: &RunRecord) -> Vec<Time> {

@@ -3,8 +3,8 @@
 use super::schedule::VirtualSchedule;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::guide::{Guide, Precedence};
+use crate::schedule::machine::Machine;
 use crate::schedule::order::{Order, Rank};
-use crate::schedule::policy::View;
 use crate::schedule::queue::Waiting;
 use crate::schedule::room::Room;
 use crate::schedule::rules::{Counting, Rules};
@@ -69,12 +69,12 @@ impl Guide for FairGuide<'_> {
         }
     }
 
-    fn list_class(&self, class: u8, room: &Room, view: &View<'_>, jobs: &mut Vec<Waiting>) {
+    fn list_class(&self, class: u8, room: &Room, machine: &Machine, jobs: &mut Vec<Waiting>) {
         let wide_procs = self.order.wide_procs;
         if class > 0 {
-            jobs.extend(self.schedule.owed_of(view.now, |job| room.holds(job.procs, job.length)));
+            jobs.extend(self.schedule.owed_of(machine.now, |job| room.holds(job.procs, job.length)));
         } else if room.free >= wide_procs.into() {
-            let wide = view.waiting.iter().filter(|job| job.procs >= wide_procs);
+            let wide = machine.waiting.iter().filter(|job| job.procs >= wide_procs);
             jobs.extend(wide.filter(|job| room.holds(job.procs, job.length)));
             jobs.sort_by_key(|job| std::cmp::Reverse(job.procs));
         }

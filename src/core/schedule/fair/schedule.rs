@@ -8,7 +8,8 @@ use super::job::{FairJob, NEVER, RealStage, RuntimeCorrection, VirtualStage};
 use super::late::LateJobs;
 use super::virtual_machine::VirtualMachine;
 use crate::job::{JobId, Submission};
-use crate::schedule::policy::{Facts, View};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::PolicyEvent;
 use crate::schedule::queue::Waiting;
 use crate::time::{Seconds, Time};
 
@@ -57,8 +58,23 @@ impl VirtualSchedule {
         }
     }
 
-    pub fn on_begin(&mut self, facts: &Facts) {
-        self.machine.on_begin(facts);
+    /// Something has happened in reality.
+    pub fn on(&mut self, event: &PolicyEvent<'_>, real: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => self.machine.begin(facts, real),
+            PolicyEvent::Arrival { id, job, .. } => self.arrived.push((id, *job)),
+            PolicyEvent::Change(waiting) => {
+                if let Some(job) = self.find_mut(waiting.id) {
+                    (job.prediction, job.length) = (waiting.prediction, waiting.length);
+                }
+            }
+            // All earlier instants are done.
+            PolicyEvent::End(id) => self.end(id, real.now),
+            // It leaves both schedules at the pass of this instant.
+            PolicyEvent::Cancellation(job) => self.cancelled.push(job.id),
+            PolicyEvent::Clock(now) => self.advance_before(now),
+            _ => {}
+        }
     }
 
     /// A job that is known, or None: a job that ran before the first pass.
@@ -74,23 +90,8 @@ impl VirtualSchedule {
         self.find(id).expect("a job that waits is known")
     }
 
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.arrived.push((id, *job));
-    }
-
-    pub fn on_prediction(&mut self, waiting: &Waiting) {
-        if let Some(job) = self.find_mut(waiting.id) {
-            (job.prediction, job.length) = (waiting.prediction, waiting.length);
-        }
-    }
-
-    /// A job that waits in reality is cancelled. It leaves both schedules at the pass of this instant.
-    pub fn on_cancellation(&mut self, id: JobId) {
-        self.cancelled.push(id);
-    }
-
-    /// A job ends in reality. All earlier instants are done.
-    pub fn end(&mut self, id: JobId, now: Time) {
+    /// A job ends in reality.
+    fn end(&mut self, id: JobId, now: Time) {
         let Some(&job) = self.find(id) else { return };
         let RealStage::Running { start } = job.real else { return };
         let runtime = now - start;
@@ -118,7 +119,7 @@ impl VirtualSchedule {
     }
 
     /// Handles the virtual events before an instant, each with its pass.
-    pub fn advance_before(&mut self, now: Time) {
+    fn advance_before(&mut self, now: Time) {
         while let Some(&Reverse((time, _))) = self.due.peek()
             && time < now
         {
@@ -128,15 +129,15 @@ impl VirtualSchedule {
     }
 
     /// Handles the virtual events of the instant of a real pass, and the virtual pass. All that happens in reality is known.
-    pub fn advance_to(&mut self, view: &View<'_>) {
-        let now = view.now;
+    pub fn advance_to(&mut self, real: &Machine) {
+        let now = real.now;
         self.advance_before(now);
         self.end_due(now);
         if self.starts.is_empty() {
-            self.adopt(view);
+            self.adopt(real);
         }
         for (id, job) in std::mem::take(&mut self.arrived) {
-            self.arrive(id, &job, view);
+            self.arrive(id, &job, real);
         }
         for id in std::mem::take(&mut self.cancelled) {
             self.cancel(id, now);
@@ -145,30 +146,30 @@ impl VirtualSchedule {
     }
 
     /// The jobs that run before the first arrival, as in a present queue, run virtually until they end in reality.
-    fn adopt(&mut self, view: &View<'_>) {
+    fn adopt(&mut self, real: &Machine) {
         let JobId(next) = self.arrived.first().map_or(JobId(0), |(id, _)| *id);
         if next == 0 {
             return;
         }
         self.jobs.resize(next as usize, FairJob::GONE);
-        self.starts.resize(next as usize, view.now);
-        for job in view.running.iter().filter(|job| job.id.0 < next) {
-            self.machine.adopt(*job, view.nodes);
-            let there = VirtualStage::Running { start: view.now, due: NEVER, is_certain: false };
-            let (estimate, real) = (job.end - view.now, RealStage::Running { start: view.now });
+        self.starts.resize(next as usize, real.now);
+        for job in real.running.iter().filter(|job| job.id.0 < next) {
+            self.machine.adopt(*job, real.nodes());
+            let there = VirtualStage::Running { start: real.now, due: NEVER, is_certain: false };
+            let (estimate, real) = (job.end - real.now, RealStage::Running { start: real.now });
             let procs = job.procs();
             self.jobs[job.id.index()] = FairJob { estimate, procs, prediction: 0, real, there, ..FairJob::GONE };
         }
         self.forget_gone();
     }
 
-    fn arrive(&mut self, id: JobId, job: &Submission, view: &View<'_>) {
+    fn arrive(&mut self, id: JobId, job: &Submission, real: &Machine) {
         if self.jobs.is_empty() {
             self.first = id.0;
         }
         debug_assert_eq!(self.first as usize + self.jobs.len(), id.index(), "jobs arrive in the order of their ids");
         self.starts.push(NEVER);
-        let Some(waiting) = view.waiting.get(id) else {
+        let Some(waiting) = real.waiting.get(id) else {
             // It was cancelled at once, as another site has started it.
             self.jobs.push_back(FairJob::GONE);
             return;
@@ -176,13 +177,13 @@ impl VirtualSchedule {
         let &Submission { submit, estimate, procs, user, .. } = job;
         let account = self.accounts.as_mut().map_or(0, |accounts| {
             let account = accounts.number(user);
-            accounts.arrive(account, view.now);
+            accounts.arrive(account, real.now);
             account
         });
-        let (real, there) = (RealStage::Waiting, VirtualStage::Waiting);
         let (prediction, length) = (waiting.prediction, waiting.length);
+        self.machine.arrive(id, job, real.nodes().map(|nodes| nodes.request(id)));
+        let (real, there) = (RealStage::Waiting, VirtualStage::Waiting);
         self.jobs.push_back(FairJob { submit, estimate, procs, account, prediction, length, real, there });
-        self.machine.arrive(id, job, view.nodes.map(|nodes| nodes.request(id)));
     }
 
     fn cancel(&mut self, id: JobId, now: Time) {

@@ -10,16 +10,16 @@ mod rooms;
 use std::sync::Arc;
 
 use super::backlog::Backlog;
-use super::forward::forward_policy;
 use super::guide::{Guide, Guided, Precedence};
+use super::machine::Machine;
 use super::order::Order;
-use super::policy::{InGivenOrder, NeverStarts, Policy, View};
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::queue::Waiting;
 use super::rules::{Counting, Rules};
-use crate::job::{JobId, Submission};
-use crate::machine::{NodeGrant, Nodes, Placement, ShapePlace, Shapes};
+use crate::job::JobId;
+use crate::machine::{Nodes, Placement, ShapePlace, Shapes};
 use crate::request::RequestId;
-use crate::time::{Seconds, Time};
+use crate::time::Seconds;
 
 use bounds::JobAtPlace;
 use plan::{Granted, NodePlan};
@@ -86,9 +86,9 @@ impl OnNodes {
         OnNodes { shapes: Arc::clone(shapes), rules, backlog, placement, plan, reach, queue }
     }
 
-    fn start_in_order(&mut self, view: &View<'_>, nodes: &Nodes, starts: &mut Vec<JobId>) {
+    fn start_in_order(&mut self, machine: &Machine, nodes: &Nodes, starts: &mut Vec<JobId>) {
         let mut is_blocked = vec![false; nodes.cluster().partitions.len()];
-        for job in self.backlog.jobs(view) {
+        for job in self.backlog.jobs(machine) {
             let shape = nodes.shape(job.id);
             let mut open = (0..shape.places.len()).filter(|&at| !is_blocked[shape.places[at].partition as usize]);
             let placed =
@@ -108,16 +108,22 @@ impl OnNodes {
         }
     }
 
+    /// Hands out what the started jobs get.
+    fn end_pass(&mut self, machine: &Machine, out: &mut Decisions) {
+        self.backlog.end_pass(machine, &out.starts);
+        out.grants.extend(out.starts.iter().map(|&id| self.plan.take_grant(id).unwrap_or_default()));
+    }
+
     /// Starts the jobs that start before all others if they can be placed, and removes them from the queue.
     fn start_first(
         &mut self,
         queue: &mut Vec<QueuedRequest>,
         guide: &impl Guide,
-        view: &View<'_>,
+        machine: &Machine,
         starts: &mut Vec<JobId>,
     ) {
-        let nodes = nodes_of(view);
-        let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, view.now)) else {
+        let nodes = nodes_of(machine);
+        let Some(procs) = queue.first().and_then(|head| guide.width_that_starts_first(&head.job, machine.now)) else {
             return;
         };
         queue.retain(|queued| {
@@ -127,10 +133,10 @@ impl OnNodes {
     }
 
     /// The waiting jobs in the order of the queue, in the memory of the last pass.
-    fn queued(&mut self, view: &View<'_>, nodes: &Nodes) -> Vec<QueuedRequest> {
+    fn queued(&mut self, machine: &Machine, nodes: &Nodes) -> Vec<QueuedRequest> {
         let mut queue = std::mem::take(&mut self.queue);
         queue.clear();
-        queue.extend(self.backlog.jobs(view).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
+        queue.extend(self.backlog.jobs(machine).map(|job| QueuedRequest { job: *job, request: nodes.request(job.id) }));
         queue
     }
 
@@ -138,10 +144,10 @@ impl OnNodes {
         &mut self,
         queue: &[QueuedRequest],
         guide: &impl Guide,
-        view: &View<'_>,
+        machine: &Machine,
         starts: &mut Vec<JobId>,
     ) {
-        let (nodes, rules) = (nodes_of(view), self.rules.unwrap_or_default());
+        let (nodes, rules) = (nodes_of(machine), self.rules.unwrap_or_default());
         let mut reserved = ReservedCounts::new(nodes, rules.reservations);
         let mut is_protected = false;
         let mut rest = Vec::new();
@@ -172,15 +178,15 @@ impl OnNodes {
                 return;
             }
             let length = if self.plan.is_empty() { job.length } else { length };
-            self.reserve(queued, length, &mut reserved, view, nodes);
+            self.reserve(queued, length, &mut reserved, machine, nodes);
             let is_first = self.plan.reservations().count() == 1;
-            is_protected |= guide.is_protected(job, is_first, &self.backlog.arrivals, view.now);
+            is_protected |= guide.is_protected(job, is_first, &self.backlog.arrivals, machine.now);
         }
         // What does not fit now does not fit later in the pass.
         rest.retain(|queued| !self.plan.is_roomless(queued.request, nodes));
         let arrivals = &self.backlog.arrivals;
         let mut ranked: Vec<(Precedence, &QueuedRequest)> =
-            rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, view.now), queued)).collect();
+            rest.into_iter().map(|queued| (guide.precedence(&queued.job, arrivals, machine.now), queued)).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         for (_, queued) in ranked {
             let length = self.fitted_length(is_protected, &queued.job);
@@ -220,10 +226,10 @@ impl OnNodes {
         queued: &QueuedRequest,
         length: Seconds,
         reserved: &mut ReservedCounts,
-        view: &View<'_>,
+        machine: &Machine,
         nodes: &Nodes,
     ) {
-        self.plan.note_running(view.running.iter().map(|job| (job.id, job.end)));
+        self.plan.note_running(machine.running.iter().map(|job| (job.id, job.end)));
         let QueuedRequest { job: Waiting { id, .. }, request } = *queued;
         let places = &nodes.shapes().get(request).places;
         let open = (0..places.len()).filter(|&at| reserved.is_open(&places[at]));
@@ -235,72 +241,63 @@ impl OnNodes {
 }
 
 impl Guided for OnNodes {
-    fn guided_pass(&mut self, guide: &impl Guide, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        if view.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
-            let mut queue = self.queued(view, nodes);
-            self.start_first(&mut queue, guide, view, starts);
-            self.backfill_queue(&queue, guide, view, starts);
+    fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions) {
+        let nodes = nodes_of(machine);
+        self.backlog.begin_pass(machine);
+        self.plan.begin(machine.now, nodes);
+        if machine.waiting.iter().any(|job| !self.plan.is_roomless(nodes.request(job.id), nodes)) {
+            let mut queue = self.queued(machine, nodes);
+            self.start_first(&mut queue, guide, machine, &mut out.starts);
+            self.backfill_queue(&queue, guide, machine, &mut out.starts);
             self.queue = queue;
         }
-        self.backlog.end_pass(view, starts);
+        self.end_pass(machine, out);
     }
 }
 
-fn nodes_of<'a>(view: &View<'a>) -> &'a Nodes {
-    view.nodes.expect("the engine has the nodes of this policy")
-}
-
-impl InGivenOrder for OnNodes {
-    fn give_order(&mut self, jobs: Vec<JobId>) {
-        self.backlog.line.give(jobs);
-    }
+fn nodes_of(machine: &Machine) -> &Nodes {
+    machine.nodes().expect("the engine has the nodes of this policy")
 }
 
 impl Policy for OnNodes {
-    forward_policy!(self.backlog: on_begin, on_arrival, on_prediction, on_cancellation);
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        if let Some(rules) = self.rules {
-            return self.guided_pass(&rules, view, starts);
-        }
-        let nodes = nodes_of(view);
-        self.backlog.begin_pass(view);
-        self.plan.begin(view.now, nodes);
-        self.start_in_order(view, nodes, starts);
-        self.backlog.end_pass(view, starts);
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
-        let (Some(nodes), Some(rules)) = (view.nodes, self.rules) else { return };
-        self.plan.begin(view.now, nodes);
-        let mut counts = ReservedCounts::new(nodes, rules.reservations);
-        let queue = self.queued(view, nodes);
-        for queued in &queue {
-            let mut places = nodes.shapes().get(queued.request).places.iter();
-            if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
-                self.reserve(queued, queued.job.length, &mut counts, view, nodes);
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match (out.asked, self.rules) {
+            (Asked::Pass, Some(rules)) => self.guided_pass(&rules, machine, out),
+            (Asked::Pass, None) => {
+                let nodes = nodes_of(machine);
+                self.backlog.begin_pass(machine);
+                self.plan.begin(machine.now, nodes);
+                self.start_in_order(machine, nodes, &mut out.starts);
+                self.end_pass(machine, out);
             }
+            (Asked::Reservations(most), Some(rules)) => {
+                let nodes = nodes_of(machine);
+                self.plan.begin(machine.now, nodes);
+                let mut counts = ReservedCounts::new(nodes, rules.reservations);
+                let queue = self.queued(machine, nodes);
+                for queued in &queue {
+                    let mut places = nodes.shapes().get(queued.request).places.iter();
+                    if self.plan.reservations().count() < most && places.any(|place| counts.is_open(place)) {
+                        self.reserve(queued, queued.job.length, &mut counts, machine, nodes);
+                    }
+                }
+                self.queue = queue;
+                out.reserved.extend(self.plan.reservations());
+            }
+            (Asked::Never { id, .. }, _) => out.never = self.reach.why_never(id, nodes_of(machine)),
+            _ => {}
         }
-        self.queue = queue;
-        reserved.extend(self.plan.reservations());
     }
 
-    fn why_never(&mut self, id: JobId, _job: &Submission, view: &View<'_>, _is_end: bool) -> Option<NeverStarts> {
-        self.reach.why_never(id, nodes_of(view))
+    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+        self.backlog.on(event);
     }
+}
 
-    fn counts_running_by_estimates(&self) -> bool {
-        self.rules.is_some_and(|rules| rules.running == Counting::Estimate)
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        Some(Arc::clone(&self.shapes))
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        self.plan.take_grant(id).unwrap_or_default()
+impl From<OnNodes> for Scheduler {
+    fn from(policy: OnNodes) -> Scheduler {
+        let by_estimates = policy.rules.is_some_and(|rules| rules.running == Counting::Estimate);
+        let shapes = Some(Arc::clone(&policy.shapes));
+        Scheduler { shapes, by_estimates, answers: true, ..Scheduler::new(policy) }
     }
 }

@@ -1,61 +1,52 @@
 //! Schedulers of a pool of processors on nodes for which all CPUs are alike.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::job::JobId;
-use crate::machine::{NodeGrant, Placement, Shapes, Tres, take};
-use crate::schedule::forward::forward_policy;
-use crate::schedule::policy::{Policy, View};
+use crate::machine::{Placement, Shapes, Tres, take};
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
+use crate::time::Time;
 
 /// If jobs ask for nothing but CPUs, and all may have all nodes, then a job fits where its CPUs are free, whatever their nodes. So
 /// the scheduler of the pool decides which jobs start, and each is placed.
 pub struct PlacedPool {
     pool: Box<dyn Policy>,
-    shapes: Arc<Shapes>,
     placement: Placement,
-    /// What the jobs have that the last pass has started, in the order of the starts.
-    grants: VecDeque<(JobId, NodeGrant)>,
     /// Scratch: what is free during a pass.
     free: Vec<Tres>,
 }
 
 impl PlacedPool {
     /// This scheduler of a pool, for shapes with [`Shapes::is_pool`].
-    pub fn new(pool: Box<dyn Policy>, shapes: &Arc<Shapes>, placement: Placement) -> PlacedPool {
-        PlacedPool { pool, shapes: Arc::clone(shapes), placement, grants: VecDeque::new(), free: Vec::new() }
+    pub fn scheduler(pool: Scheduler, shapes: &Arc<Shapes>, placement: Placement) -> Scheduler {
+        let policy = Box::new(PlacedPool { pool: pool.policy, placement, free: Vec::new() });
+        Scheduler { policy, shapes: Some(Arc::clone(shapes)), ..pool }
     }
 }
 
 impl Policy for PlacedPool {
-    forward_policy!(self.pool: reservations, on_begin, on_arrival, on_prediction, on_termination, on_cancellation);
-    forward_policy!(self.pool: on_clock, follows_clock, take_virtual_starts, as_outside, wakes_at);
-    forward_policy!(self.pool: counts_running_by_estimates);
-
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        self.pool.pass(view, starts);
-        if starts.is_empty() {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        self.pool.decide(machine, out);
+        if !matches!(out.asked, Asked::Pass) || out.starts.is_empty() {
             return;
         }
-        let nodes = view.nodes.expect("the engine has the nodes of this policy");
-        self.grants.clear();
+        let nodes = machine.nodes().expect("the engine has the nodes of this policy");
         self.free.clear();
         self.free.extend_from_slice(nodes.free());
-        for &id in starts.iter() {
+        for &id in &out.starts {
             // The engine finds that a grant is missing.
             let grant = nodes.shape(id).place(0, self.placement, nodes.cluster(), &self.free, |_| false);
             let grant = grant.unwrap_or_default();
             take(&mut self.free, &grant);
-            self.grants.push_back((id, grant));
+            out.grants.push(grant);
         }
     }
 
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        let first = self.grants.pop_front();
-        first.filter(|(first, _)| *first == id).map(|(_, grant)| grant).unwrap_or_default()
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        self.pool.on(event, machine);
     }
 
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        Some(Arc::clone(&self.shapes))
+    fn wake(&self) -> Option<Time> {
+        self.pool.wake()
     }
 }

@@ -28,15 +28,16 @@ mod space;
 mod standing;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::accounts::LogFacts;
 use super::arrivals::ById;
+use super::machine::Machine;
 use super::on_nodes::PlacedPool;
-use super::policy::{Facts, Policy, View};
-use super::queue::Waiting;
+use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::rules::Counting;
 use crate::job::{JobId, Submission};
-use crate::machine::{Cluster, Placement, Shapes};
+use crate::machine::{Cluster, Placement, PreemptMode, Shapes};
 use crate::spec::{Key, Spec};
 use crate::time::{Seconds, Time};
 
@@ -53,16 +54,21 @@ use space::Space;
 
 pub(super) use settings::{FORM, idle_key};
 
-/// The policy of a spec. The users or groups of the log have shares.
-pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Box<dyn Policy> {
+/// The scheduler of a spec. The users or groups of the log have shares.
+pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
     let settings = Settings::of(spec);
+    let on_pool = |settings| Scheduler { answers: true, ..Scheduler::new(Slurm::new(settings, log)) };
     match log.shapes() {
-        None => Box::new(Slurm::new(settings, log)),
+        None => on_pool(settings),
         // The same passes, much faster.
         Some(shapes) if log.knows_jobs() && is_as_a_pool(spec, shapes) => {
-            Box::new(PlacedPool::new(Box::new(Slurm::new(settings, log)), shapes, Placement::default()))
+            PlacedPool::scheduler(on_pool(settings), shapes, Placement::default())
         }
-        Some(shapes) => Box::new(SlurmOnNodes::new(settings, shapes, log)),
+        Some(shapes) => {
+            let preempts = settings.parameters.preempt != PreemptMode::Off;
+            let policy = SlurmOnNodes::new(settings, shapes, log);
+            Scheduler { shapes: Some(Arc::clone(shapes)), preempts, answers: true, ..Scheduler::new(policy) }
+        }
     }
 }
 
@@ -137,7 +143,7 @@ impl Slurm {
     }
 
     /// Puts the first `most` waiting jobs into `queue`, in the order of the queue. Jobs of `starts` do not wait any more.
-    fn line_up(&mut self, view: &View<'_>, starts: &[JobId], most: usize) {
+    fn line_up(&mut self, view: &Machine, starts: &[JobId], most: usize) {
         let Slurm { settings, submissions, queue, ranking, .. } = self;
         let candidate = |id: JobId, length: &dyn Fn() -> Seconds| {
             let job = submissions.get(id);
@@ -161,7 +167,7 @@ impl Slurm {
     }
 
     /// Jobs start in the order of the queue, until one does not fit.
-    fn main_pass(&mut self, view: &View<'_>, depth: usize, starts: &mut Vec<JobId>) {
+    fn main_pass(&mut self, view: &Machine, depth: usize, starts: &mut Vec<JobId>) {
         self.is_cut_off = false;
         let (mut left, mut portion) = (depth, FIRST_PORTION);
         while left > 0 {
@@ -202,7 +208,7 @@ impl Slurm {
     }
 
     /// Puts the jobs that a backfill pass looks at into `queue`.
-    fn list_candidates(&mut self, view: &View<'_>, starts: &[JobId]) {
+    fn list_candidates(&mut self, view: &Machine, starts: &[JobId]) {
         let SlurmParameters { most_tried: depth, most_per_user, .. } = self.settings.parameters;
         let mut portion = depth;
         loop {
@@ -225,7 +231,7 @@ impl Slurm {
         }
     }
 
-    fn backfill_pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+    fn backfill_pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         self.revisit = Time::MAX;
         let idle = self.nodes.releases.idle_count();
         if view.waiting.iter().all(|job| job.procs > idle) {
@@ -251,14 +257,14 @@ impl Slurm {
     }
 
     /// Forgets the jobs before the first one that waits.
-    fn forget(&mut self, view: &View<'_>, starts: &[JobId]) {
+    fn forget(&mut self, view: &Machine, starts: &[JobId]) {
         let first = view.waiting.iter().find(|job| !starts.contains(&job.id));
         self.submissions.forget_before(first.map(|job| job.id));
     }
 }
 
-impl Policy for Slurm {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
+impl Slurm {
+    fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         let now = view.now;
         let is_by_predictions = self.settings.counting == Counting::Prediction;
         let has_event = self.times.begin(now, !view.waiting.is_empty());
@@ -268,7 +274,7 @@ impl Policy for Slurm {
         let main = self.times.main.due(now);
         let backfills = self.times.backfill.is_due(now) && self.revisit <= now;
         if is_by_predictions && (main.is_some() || backfills) {
-            self.nodes.releases.set_ends(view.running, self.unix_start);
+            self.nodes.releases.set_ends(&view.running, self.unix_start);
         }
         if let Some(is_full) = main {
             self.main_pass(view, if is_full { usize::MAX } else { self.settings.parameters.depth }, starts);
@@ -285,7 +291,7 @@ impl Policy for Slurm {
         self.forget(view, starts);
     }
 
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+    fn reservations(&mut self, view: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
         if self.times.last_backfill != Some(view.now) || view.waiting.is_empty() {
             return;
@@ -293,7 +299,7 @@ impl Policy for Slurm {
         self.list_candidates(view, &[]);
         let PoolState { mut releases, mut space } = self.nodes.clone();
         if self.settings.counting == Counting::Prediction {
-            releases.set_ends(view.running, self.unix_start);
+            releases.set_ends(&view.running, self.unix_start);
         }
         let mut pass = Backfill::new(view.now + self.unix_start, &self.settings.parameters, &mut releases, &mut space);
         for job in self.queue.iter().take(most) {
@@ -301,11 +307,6 @@ impl Policy for Slurm {
                 reserved.push((job.id, start - self.unix_start));
             }
         }
-    }
-
-    fn on_begin(&mut self, facts: &Facts) {
-        self.unix_start = facts.unix_start;
-        self.nodes = PoolState::new(facts.capacity.procs(), self.settings.parameters.resolution);
     }
 
     fn on_arrival(&mut self, id: JobId, job: &Submission) {
@@ -317,20 +318,41 @@ impl Policy for Slurm {
         }
     }
 
-    fn on_termination(&mut self, id: JobId, now: Time) {
+    fn on_end(&mut self, id: JobId, now: Time) {
         self.times.has_event = true;
         self.nodes.releases.end(id);
         if let Some(priorities) = &mut self.priorities {
             priorities.on_end(id, now);
         }
     }
+}
 
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.times.has_event = true;
-        self.ranking.remove(job.id);
+impl Policy for Slurm {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => self.pass(machine, &mut out.starts),
+            Asked::Reservations(most) => self.reservations(machine, most, &mut out.reserved),
+            _ => {}
+        }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => {
+                self.unix_start = facts.unix_start;
+                self.nodes = PoolState::new(machine.procs(), self.settings.parameters.resolution);
+            }
+            PolicyEvent::Arrival { id, job, .. } => self.on_arrival(id, job),
+            PolicyEvent::End(id) => self.on_end(id, machine.now),
+            PolicyEvent::Cancellation(job) => {
+                self.times.has_event = true;
+                self.ranking.remove(job.id);
+            }
+            _ => {}
+        }
+    }
+
+    fn wake(&self) -> Option<Time> {
         let PassTimes { main, backfill, now, last_event, is_waiting, .. } = &self.times;
         let backfill = if self.revisit == Time::MAX { None } else { backfill.first_from(self.revisit) };
         let is_needed = self.is_cut_off || self.priorities.is_some();
@@ -342,8 +364,6 @@ impl Policy for Slurm {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::machine::parse_toml;
     use crate::request::{Request, Requests};

@@ -16,8 +16,8 @@ use super::standing::Standings;
 use crate::job::{JobId, Submission};
 use crate::machine::{NodeGrant, Nodes, PreemptMode, Shapes};
 use crate::schedule::accounts::LogFacts;
-use crate::schedule::policy::{Facts, NeverStarts, Policy, Stop, View};
-use crate::schedule::queue::Waiting;
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::{Asked, Decisions, NeverStarts, Policy, PolicyEvent, Stop};
 use crate::schedule::rules::Counting;
 use crate::time::Time;
 
@@ -56,7 +56,8 @@ pub struct SlurmOnNodes {
     last: LastPasses,
     /// What has been tried on idle nodes since the last event, without a start.
     tried: TriedIdle,
-    grants: VecDeque<(JobId, NodeGrant)>,
+    /// What the jobs get that the last pass has started.
+    grants: Vec<NodeGrant>,
 }
 
 impl SlurmOnNodes {
@@ -82,7 +83,7 @@ impl SlurmOnNodes {
             needs_full: false,
             last: LastPasses::default(),
             tried: TriedIdle::default(),
-            grants: VecDeque::new(),
+            grants: Vec::new(),
             site,
             settings,
         }
@@ -107,7 +108,7 @@ impl SlurmOnNodes {
     }
 
     /// A waiting job as the daemon has it.
-    fn job(&mut self, id: JobId, submission: &Submission, view: &View<'_>, nodes: &Nodes) -> Option<SlurmJob> {
+    fn job(&mut self, id: JobId, submission: &Submission, view: &Machine, nodes: &Nodes) -> Option<SlurmJob> {
         let waiting = view.waiting.get(id)?;
         let mut job = self.kind(id, nodes);
         (job.id, job.user, job.submit) = (id.0.into(), submission.user.into(), submission.submit);
@@ -118,7 +119,7 @@ impl SlurmOnNodes {
     }
 
     /// Newcomers join the line.
-    fn line_up(&mut self, view: &View<'_>, nodes: &Nodes) {
+    fn line_up(&mut self, view: &Machine, nodes: &Nodes) {
         let returned = self.returning.take_until(view.now);
         // The daemon sees such a job when a pass looks at it.
         self.needs_full |= !returned.is_empty();
@@ -137,7 +138,7 @@ impl SlurmOnNodes {
     }
 
     /// Running jobs that others have started, as in a present queue.
-    fn note_running(&mut self, view: &View<'_>, nodes: &Nodes) {
+    fn note_running(&mut self, view: &Machine, nodes: &Nodes) {
         if self.state.in_use.running.len() == view.running.len() {
             return;
         }
@@ -207,7 +208,7 @@ impl SlurmOnNodes {
             if let Some(job) = self.leave_line(id) {
                 self.standing.start(job);
             }
-            self.grants.push_back((id, started.grant));
+            self.grants.push(started.grant);
             starts.push(id);
             (self.times.last_event, self.has_changed) = (now, true);
         }
@@ -297,10 +298,9 @@ struct PassResult {
     is_cut_off: bool,
 }
 
-impl Policy for SlurmOnNodes {
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        let (now, nodes) = (view.now, view.nodes.expect("the engine has the nodes of this policy"));
-        self.grants.clear();
+impl SlurmOnNodes {
+    fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
+        let (now, nodes) = (view.now, view.nodes().expect("the engine has the nodes of this policy"));
         self.note_running(view, nodes);
         self.rank(now);
         self.line_up(view, nodes);
@@ -344,28 +344,7 @@ impl Policy for SlurmOnNodes {
         self.times.end(now, starts.len() < view.waiting.len() || !self.stops.is_empty());
     }
 
-    fn preempts(&self) -> bool {
-        self.site.parameters.preempt != PreemptMode::Off
-    }
-
-    fn take_stops(&mut self) -> Vec<Stop> {
-        std::mem::take(&mut self.stops)
-    }
-
-    fn on_requeue(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.returning.push(id, job, now);
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        let first = self.grants.pop_front();
-        first.filter(|(first, _)| *first == id).map(|(_, grant)| grant).unwrap_or_default()
-    }
-
-    fn shapes(&self) -> Option<Arc<Shapes>> {
-        Some(Arc::clone(&self.shapes))
-    }
-
-    fn reservations(&mut self, view: &View<'_>, most: usize, reserved: &mut Vec<(JobId, Time)>) {
+    fn reservations(&mut self, view: &Machine, most: usize, reserved: &mut Vec<(JobId, Time)>) {
         // Reservations are made by backfill passes alone.
         if self.times.last_backfill == Some(view.now) && !view.waiting.is_empty() {
             let (state, standing) = (self.state.clone(), self.standing.clone());
@@ -375,20 +354,8 @@ impl Policy for SlurmOnNodes {
         }
     }
 
-    fn on_begin(&mut self, facts: &Facts) {
-        self.unix_start = facts.unix_start;
-        if !facts.can_stop {
-            self.site.parameters.preempt = PreemptMode::Off;
-        }
-    }
-
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.times.has_event = true;
-        self.newcomers.push((id, *job));
-    }
-
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
-        let nodes = view.nodes?;
+    fn why_never(&mut self, id: JobId, job: &Submission, view: &Machine, is_end: bool) -> Option<NeverStarts> {
+        let nodes = view.nodes()?;
         let job = self.job(id, job, view, nodes)?;
         match is_end {
             false => self.never(&job),
@@ -396,7 +363,7 @@ impl Policy for SlurmOnNodes {
         }
     }
 
-    fn held_by_limits(&mut self, view: &View<'_>, held: &mut Vec<JobId>) {
+    fn held_by_limits(&mut self, view: &Machine, held: &mut Vec<JobId>) {
         if self.standing.limits.is_empty() {
             return;
         }
@@ -407,16 +374,7 @@ impl Policy for SlurmOnNodes {
         held.extend(view.waiting.iter().map(|job| job.id).filter(|&id| is_held(id)));
     }
 
-    fn on_prediction(&mut self, job: &Waiting) {
-        if self.settings.counting == Counting::Prediction
-            && let Some(place) = self.line_places.get(&job.id)
-            && let Some(waiting) = self.line.job_mut(*place)
-        {
-            waiting.planned = Some(job.length);
-        }
-    }
-
-    fn on_termination(&mut self, id: JobId, now: Time) {
+    fn on_end(&mut self, id: JobId, now: Time) {
         self.submit_again(now);
         self.standing.recalculate_until(now, &self.state.in_use);
         let Some(job) = self.state.in_use.end((id.0.into(), 0), &self.site) else { return };
@@ -425,17 +383,58 @@ impl Policy for SlurmOnNodes {
             self.completing.push_back((now + self.settings.epilog, job.grant));
         }
     }
+}
 
-    fn on_cancellation(&mut self, job: &Waiting) {
-        self.times.has_event = true;
-        // One that was not accepted has left nothing behind.
-        if let Some(job) = self.leave_line(job.id) {
-            self.standing.withdraw(&job);
-            self.submit_again(self.times.now);
+impl Policy for SlurmOnNodes {
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match out.asked {
+            Asked::Pass => {
+                self.pass(machine, &mut out.starts);
+                out.grants.append(&mut self.grants);
+                out.stops.append(&mut self.stops);
+            }
+            Asked::Reservations(most) => self.reservations(machine, most, &mut out.reserved),
+            Asked::Held => self.held_by_limits(machine, &mut out.held),
+            Asked::Never { id, job, is_end } => out.never = self.why_never(id, &job, machine, is_end),
+            Asked::VirtualStarts => {}
         }
     }
 
-    fn wakes_at(&self) -> Option<Time> {
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Begin(facts) => {
+                self.unix_start = facts.unix_start;
+                if !facts.can_stop {
+                    self.site.parameters.preempt = PreemptMode::Off;
+                }
+            }
+            PolicyEvent::Arrival { id, job, .. } => {
+                self.times.has_event = true;
+                self.newcomers.push((id, *job));
+            }
+            PolicyEvent::Change(job) => {
+                if self.settings.counting == Counting::Prediction
+                    && let Some(place) = self.line_places.get(&job.id)
+                    && let Some(waiting) = self.line.job_mut(*place)
+                {
+                    waiting.planned = Some(job.length);
+                }
+            }
+            PolicyEvent::End(id) => self.on_end(id, machine.now),
+            PolicyEvent::Cancellation(job) => {
+                self.times.has_event = true;
+                // One that was not accepted has left nothing behind.
+                if let Some(job) = self.leave_line(job.id) {
+                    self.standing.withdraw(&job);
+                    self.submit_again(self.times.now);
+                }
+            }
+            PolicyEvent::Requeue(id, job) => self.returning.push(id, job, machine.now),
+            _ => {}
+        }
+    }
+
+    fn wake(&self) -> Option<Time> {
         let &PassTimes { ref main, ref backfill, now, last_event, is_waiting, .. } = &self.times;
         let rest = rest(now, last_event);
         let change = self.standing.next_change();

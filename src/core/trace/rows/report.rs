@@ -27,8 +27,8 @@ pub struct SourceReport {
     pub not_ended: u64,
     /// Dropped: rows that do not report the end of a job.
     pub other_events: u64,
-    /// Dropped: jobs without GPUs where GPUs are the unit.
-    pub without_gpus: u64,
+    /// Dropped: jobs without the device that is the unit.
+    pub without_device: u64,
     /// Dropped: jobs of other clusters.
     pub other_clusters: u64,
     /// Records of jobs that never started. They have no run time, so that cleaning drops them.
@@ -82,7 +82,7 @@ impl SourceReport {
     /// All rows that did not become records.
     pub fn dropped(&self) -> u64 {
         let arrays = self.array_ranges + self.array_parents;
-        let others = self.other_events + self.without_gpus + self.other_clusters;
+        let others = self.other_events + self.without_device + self.other_clusters;
         self.steps + arrays + self.repeated + self.not_ended + others
     }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rand::RngExt;
 use rustc_hash::FxHashMap;
 
-use crate::engine::{End, Observer};
+use crate::engine::{Event, Observer};
 use crate::job::Submission;
+use crate::schedule::Machine;
 use crate::time::{MINUTE, Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -61,8 +62,10 @@ impl RatioHistory {
 }
 
 impl Observer for RatioHistory {
-    fn on_end(&mut self, end: &End<'_>) {
-        self.add(end.submission, end.runtime);
+    fn on(&mut self, _time: Time, event: &Event<'_>, _machine: &Machine) {
+        if let Event::End(end) = event {
+            self.add(end.submission, end.runtime);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::machine::{NodeGrant, Placement, Shapes, Tres, take};
 use crate::predict;
 use crate::request::RequestId;
-use crate::schedule::{self, Accounts, Facts, LogFacts, NeverStarts, Policy, View, Waiting, forward_policy};
+use crate::schedule::{self, Accounts, Asked, Decisions, LogFacts, Machine, Policy, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
 use crate::wait::schedule::SiteSchedule;
 
@@ -62,7 +62,7 @@ impl QueueSnapshot {
         accounts: &Arc<Accounts>,
     ) -> QueueSnapshot {
         let now = past.now();
-        let (view, board, history) = past.state();
+        let (machine, board, history) = past.state();
         let job = |id: JobId, elapsed| {
             let submission = *board.job(id);
             let ratios = history.ratios(submission.user);
@@ -70,9 +70,9 @@ impl QueueSnapshot {
             SnapshotJob { submission, request, on: None, elapsed, predicted, ratios }
         };
         let mut running: Vec<(JobId, Seconds)> =
-            view.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
+            machine.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
         running.sort_by_key(|&(id, elapsed)| (std::cmp::Reverse(elapsed), id));
-        let waiting = view.waiting.iter().take_while(|waiting| waiting.id <= last);
+        let waiting = machine.waiting.iter().take_while(|waiting| waiting.id <= last);
         QueueSnapshot {
             now,
             first_submission: schedule.workload.jobs[0].submission.submit,
@@ -129,9 +129,9 @@ impl QueueSnapshot {
         // the simulated scheduler has its start, its planned end and the deadlines that it has missed.
         let setting = &forward.setting;
         let facts = LogFacts::of_accounts(&self.accounts).on(self.shapes.as_ref());
-        let policy = schedule::catalog::build(&setting.scheduler, &facts);
-        let (running, given) = match policy.shapes() {
-            Some(shapes) => self.on_nodes(&shapes),
+        let scheduler = schedule::catalog::build(&setting.scheduler, &facts);
+        let (running, given) = match &scheduler.shapes {
+            Some(shapes) => self.on_nodes(shapes),
             None => (self.running.iter().collect(), Vec::new()),
         };
         let all = || running.iter().copied().chain(&self.waiting);
@@ -146,12 +146,13 @@ impl QueueSnapshot {
             ForwardPlans::Prediction => "perfect",
         };
         let predictor = predict::catalog::parse(knowledge).expect("a predictor of the catalog");
-        let policy = Box::new(PresentPolicy { policy, submits, given });
-        let policy = Named { name: setting.scheduler.to_string(), value: policy as Box<dyn Policy> };
+        let policy = Box::new(PresentPolicy { policy: scheduler.policy, submits, given });
+        // The running jobs have no place in the queue of the policy.
+        let scheduler = Scheduler { policy, preempts: false, ..scheduler };
         let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
         let first_submission = Some(self.first_submission);
         let options = EngineOptions { unix_start: self.unix_start, first_submission, ..setting.engine };
-        let mut future = Simulation::new(procs, policy, predictor, options);
+        let mut future = Simulation::new(procs, scheduler, predictor, options);
         for job in &jobs {
             future.submit(job)?;
         }
@@ -255,45 +256,37 @@ impl PresentPolicy {
 }
 
 impl Policy for PresentPolicy {
-    forward_policy!(self.policy: reservations, on_termination, on_cancellation, on_clock, follows_clock, as_outside);
-    forward_policy!(self.policy: wakes_at, counts_running_by_estimates, oversubscribes, shapes);
-
-    fn on_begin(&mut self, facts: &Facts) {
-        // The running jobs have no place in the queue of the policy.
-        self.policy.on_begin(&Facts { can_stop: false, ..*facts });
+    fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
+        match &mut out.asked {
+            Asked::Pass => {
+                // Running jobs have all started before the first other one arrives.
+                let waiting = machine.waiting.iter().map(|job| job.id);
+                out.starts.extend(waiting.take_while(|&id| self.is_given(id)));
+                if !out.starts.is_empty() {
+                    out.grants.extend(out.starts.iter().map(|id| std::mem::take(&mut self.given[id.index()])));
+                    return;
+                }
+            }
+            Asked::Never { id, .. } if self.is_given(*id) => return,
+            Asked::Never { id, job, .. } => job.submit = self.submits[id.index()],
+            _ => {}
+        }
+        self.policy.decide(machine, out);
     }
 
-    fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        if !self.is_given(id) {
-            self.policy.on_arrival(id, &Submission { submit: self.submits[id.index()], ..*job });
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        match *event {
+            PolicyEvent::Arrival { id, .. } if self.is_given(id) => {}
+            PolicyEvent::Change(job) if self.is_given(job.id) => {}
+            PolicyEvent::Arrival { id, job, in_log } => {
+                let job = &Submission { submit: self.submits[id.index()], ..*job };
+                self.policy.on(&PolicyEvent::Arrival { id, job, in_log }, machine);
+            }
+            _ => self.policy.on(event, machine),
         }
     }
 
-    fn pass(&mut self, view: &View<'_>, starts: &mut Vec<JobId>) {
-        // Running jobs have all started before the first other one arrives.
-        starts.extend(view.waiting.iter().map(|job| job.id).take_while(|&id| self.is_given(id)));
-        if starts.is_empty() {
-            self.policy.pass(view, starts);
-        }
-    }
-
-    fn why_never(&mut self, id: JobId, job: &Submission, view: &View<'_>, is_end: bool) -> Option<NeverStarts> {
-        if self.is_given(id) {
-            return None;
-        }
-        self.policy.why_never(id, &Submission { submit: self.submits[id.index()], ..*job }, view, is_end)
-    }
-
-    fn on_prediction(&mut self, job: &Waiting) {
-        if !self.is_given(job.id) {
-            self.policy.on_prediction(job);
-        }
-    }
-
-    fn take_grant(&mut self, id: JobId) -> NodeGrant {
-        match self.given.get_mut(id.index()) {
-            Some(grant) => std::mem::take(grant),
-            None => self.policy.take_grant(id),
-        }
+    fn wake(&self) -> Option<Time> {
+        self.policy.wake()
     }
 }
