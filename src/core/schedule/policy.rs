@@ -116,7 +116,7 @@ pub struct Scheduler {
     pub policy: Box<dyn Policy>,
     /// What jobs ask of the nodes of a cluster, if the policy places them there. None: the machine is a pool of processors.
     pub shapes: Option<Arc<Shapes>>,
-    /// Whether the ends of running jobs in [`Machine::running`] are counted by the users' estimates.
+    /// Whether the ends of running jobs in [`MachineState::running`](super::MachineState::running) are counted by the users' estimates.
     pub by_estimates: bool,
     /// Whether something happens in the policy between the passes: it is told of [`PolicyEvent::Clock`].
     pub follows_clock: bool,
