@@ -89,7 +89,7 @@ pub struct TresWeights {
 
 impl TresWeights {
     /// Whether something of this name, such as `cpu`, can have a weight.
-    pub(in crate::schedule::slurm) fn has(name: &str) -> bool {
+    pub(crate) fn has(name: &str) -> bool {
         TresWeights::default().weight(name).is_some()
     }
 
@@ -121,7 +121,7 @@ impl TresWeights {
     }
 
     /// The same text for equal weights.
-    pub(in crate::schedule::slurm) fn canonical(text: &str) -> Result<String, String> {
+    pub(crate) fn canonical(text: &str) -> Result<String, String> {
         let TresWeights { cpus, memory, nodes, gpus } = TresWeights::parse(text)?;
         let all = [("cpu", cpus), ("mem", memory), ("node", nodes), ("gres/gpu", gpus)];
         let items = all.iter().filter(|(_, weight)| *weight > 0.0).map(|(name, weight)| format!("{name}={weight}"));
