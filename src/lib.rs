@@ -91,15 +91,15 @@
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
 //!   running jobs end: `schedule/check.rs`.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
-//!   `schedule/slurm/backfill.rs`; in which order, `schedule/slurm/ranking.rs`; on which processors,
-//!   `schedule/slurm/processors.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules for nodes:
-//!   `schedule/slurm/nodes/`; when they are applied there, `schedule/slurm/on_nodes.rs`; priorities and limits of the owners of
-//!   jobs, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
+//!   `schedule/slurm/backfill.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules:
+//!   `schedule/slurm/nodes/`; when they are applied, `schedule/slurm/policy.rs`. A pool is nodes of one CPU; what makes it fast is
+//!   `schedule/slurm/releases.rs`, the order of its queue is `schedule/slurm/ranking.rs`. Priorities and limits of the owners of
+//!   jobs on nodes, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
 //!   with them, `engine/simulation/preempted.rs`.
 //! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
 //!   `schedule/on_nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
 //!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.
-//! - Which passes of Slurm on nodes need not be made: `schedule/slurm/last_passes.rs`.
+//! - Which passes of Slurm need not be made: `schedule/slurm/last_passes.rs`.
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
 //!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.

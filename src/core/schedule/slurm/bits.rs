@@ -1,11 +1,11 @@
-//! Processors as bits: fast for machines of up to some ten thousand processors.
+//! Nodes as bits: fast for machines of up to some ten thousand nodes.
 
 use std::array::from_fn;
 
 use super::runs::Run;
 
-/// A set of processors, one bit each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A set of nodes, one bit each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Bits {
     words: Vec<u64>,
 }
@@ -55,9 +55,47 @@ fn common_in(block: &[u64; BLOCK], other: &[u64; BLOCK]) -> u32 {
 }
 
 impl Bits {
-    /// No processors, of a machine that has this number.
-    pub fn none(procs: u32) -> Bits {
-        Bits { words: vec![0; procs.div_ceil(BITS) as usize] }
+    /// No nodes, of a machine that has this number.
+    pub fn none(nodes: usize) -> Bits {
+        Bits { words: vec![0; nodes.div_ceil(BITS as usize)] }
+    }
+
+    pub fn insert(&mut self, node: u32) {
+        self.words[(node / BITS) as usize] |= 1 << (node % BITS);
+    }
+
+    #[inline]
+    pub fn has(&self, node: u32) -> bool {
+        self.words[(node / BITS) as usize] >> (node % BITS) & 1 == 1
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    pub fn take_out(&mut self, other: &Bits) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.words.iter().enumerate().flat_map(|(at, word)| {
+            let next = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
+            std::iter::successors(Some(*word).filter(|word| *word != 0), next)
+                .map(move |left| at as u32 * BITS + left.trailing_zeros())
+        })
+    }
+
+    pub fn retain(&mut self, mut keeps: impl FnMut(u32) -> bool) {
+        for (at, word) in self.words.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                if !keeps(at as u32 * BITS + bit) {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
     }
 
     pub fn copy_from(&mut self, other: &Bits) {
@@ -108,7 +146,7 @@ impl Bits {
         words_of(share).all(|(word, bits)| self.words[word] & bits == bits)
     }
 
-    /// The longest runs of processors in the set, in order of their numbers.
+    /// The longest runs of nodes in the set, in order of their numbers.
     pub fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for (word, &bits) in self.words.iter().enumerate() {

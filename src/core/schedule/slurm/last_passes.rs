@@ -1,4 +1,4 @@
-//! Passes on nodes that would only find again what the last ones found.
+//! Passes that would only find again what the last ones found.
 //!
 //! With `priority/multifactor` the daemon makes both passes after each recalculation, every five minutes. Most recalculations leave
 //! the order of the queue as it is, and nobody has started or ended since. Such a pass starts nothing, and is not made.

@@ -1,11 +1,11 @@
 //! Jobs that Slurm's rules on nodes can never start.
 
 use super::nodes::{NodeSet, Picked, QueueEntry, SlurmJob, SlurmNodes};
-use super::on_nodes::SlurmOnNodes;
+use super::policy::Slurm;
 use crate::schedule::policy::NeverStarts;
 use crate::text::{counted, printable};
 
-impl SlurmOnNodes {
+impl Slurm {
     /// Why a job can never start: no partition could place it on idle nodes, or it is over a limit though no other job runs.
     pub(super) fn never(&mut self, job: &SlurmJob) -> Option<NeverStarts> {
         let completing = NodeSet::none(self.site.len());

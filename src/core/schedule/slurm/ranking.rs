@@ -1,8 +1,78 @@
 //! The waiting jobs in the order of their priorities, kept from pass to pass: only the first ones are computed anew.
 
-use super::priority::{Priorities, PriorityParts};
+use rustc_hash::FxHashMap;
+
+use super::priority::{Priorities, PriorityParts, Weights};
 use crate::job::{JobId, Submission};
+use crate::schedule::Accounts;
 use crate::time::Time;
+
+/// The waiting jobs of a pool with what their priorities depend on.
+pub(super) struct RankedJobs {
+    priorities: Priorities,
+    ranking: PriorityRanking,
+    submissions: FxHashMap<JobId, Submission>,
+    procs: u32,
+    /// The present pass, and how many jobs are in order for it.
+    now: Time,
+    ordered: usize,
+}
+
+impl RankedJobs {
+    /// A pass lines up this many jobs first, and then more and more: it often stops at the first one.
+    const FIRST_PORTION: usize = 8;
+
+    pub fn new(weights: Weights, accounts: &Accounts) -> RankedJobs {
+        RankedJobs {
+            priorities: Priorities::new(weights, accounts),
+            ranking: PriorityRanking::default(),
+            submissions: FxHashMap::default(),
+            procs: 0,
+            now: Time::MIN,
+            ordered: 0,
+        }
+    }
+
+    pub fn set_machine(&mut self, procs: u32) {
+        self.procs = procs;
+    }
+
+    pub fn arrive(&mut self, id: JobId, job: &Submission) {
+        self.priorities.on_arrival(job);
+        self.ranking.on_arrival(id, job);
+        self.submissions.insert(id, *job);
+    }
+
+    pub fn start(&mut self, id: JobId, now: Time) {
+        if let Some(job) = self.leave(id) {
+            self.priorities.on_start(id, &job, now);
+        }
+    }
+
+    pub fn end(&mut self, id: JobId, now: Time) {
+        self.priorities.on_end(id, now);
+    }
+
+    pub fn leave(&mut self, id: JobId) -> Option<Submission> {
+        self.ranking.remove(id);
+        self.submissions.remove(&id)
+    }
+
+    /// A pass begins.
+    pub fn begin(&mut self, now: Time) {
+        self.priorities.count_until(now);
+        (self.now, self.ordered) = (now, 0);
+    }
+
+    /// The waiting job at this place of the order.
+    pub fn get(&mut self, place: usize) -> Option<JobId> {
+        if place >= self.ordered {
+            self.ordered = (4 * self.ordered).max(Self::FIRST_PORTION).max(place + 1);
+            self.ranking.first(self.ordered, &mut self.priorities, self.procs, self.now);
+        }
+        self.ranking.jobs.get(place).map(|job| job.id)
+    }
+}
 
 /// The waiting jobs. The first of them are those that a sort of all by `Priorities::of` puts first, in the same order.
 ///

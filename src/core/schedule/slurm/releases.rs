@@ -1,15 +1,18 @@
-//! When running jobs release their processors, by their limits.
+//! The running jobs of a pool of processors: which processors each has, and when it releases them.
+//!
+//! This is an index for machines on which every job has whole nodes and all nodes are alike: sets of nodes say what a test of each
+//! node would find, and groups of ends are not made one after the other. `plain_opening` in the tests makes them all, and
+//! `tests/twins/plain_slurm.rs` knows neither sets nor groups.
 
 use rustc_hash::FxHashMap;
 
-use super::processors::{ProcessorSet, Share};
+use super::node_set::{NodeSet, Share};
 use crate::job::JobId;
-use crate::schedule::running::RunningJobs;
 use crate::time::{Seconds, Time};
 
-/// A running job in a backfill pass.
+/// A running job.
 #[derive(Clone, Debug)]
-pub(super) struct Release {
+pub(crate) struct Release {
     pub id: JobId,
     /// The planned end. It is in the past if the job has outlived its limit.
     pub end: Time,
@@ -19,22 +22,20 @@ pub(super) struct Release {
 
 /// How the ends of running jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EndGrouping {
+pub(crate) struct EndGrouping {
     /// By how much the groups grow, in seconds; 0 if they double.
     pub growth: Seconds,
     /// How long after its limit a job is expected to end, in seconds.
     pub kill_wait: Seconds,
+    /// The Unix time of the instant 0: groups are aligned to the clock.
+    pub unix_start: Time,
 }
 
-/// The start of a job.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Opening {
-    pub start: Time,
-    /// How many running jobs must have ended then. [`Releases::share`] is what the job then gets.
-    pub ended: usize,
-    /// Whether the start depends on the end of a job that has outlived its limit. Such an end is a guess that changes with
-    /// time.
-    pub is_guess: bool,
+impl EndGrouping {
+    /// When a job can start that waits for this end. A job that has outlived its limit ends later and later.
+    pub fn start(&self, end: Time, now: Time) -> Time {
+        if end <= now { (end + self.kill_wait).max(now + 1) } else { end }
+    }
 }
 
 /// The first group reaches this number of seconds beyond the next multiple of it after the first end.
@@ -42,23 +43,23 @@ const FIRST_GROUP: Seconds = 30;
 
 /// The running jobs in order of planned end.
 #[derive(Clone, Debug)]
-pub(super) struct Releases {
+pub(crate) struct Releases {
     jobs: Vec<Release>,
     /// Where to find a job: its planned end.
     ends: FxHashMap<JobId, Time>,
     procs: u32,
     /// The number of runs in the shares of all jobs.
     runs: usize,
-    idle: ProcessorSet,
+    idle: NodeSet,
     /// The number of processors in `idle`.
     idle_count: u32,
     /// The number of processors that are idle after the first 0, 1, 2, ... jobs have ended. Empty if the jobs have changed.
     totals: Vec<u32>,
     /// The idle processors after every `spacing` more jobs have ended, to begin with. There may be old ones behind.
-    landmarks: Vec<ProcessorSet>,
+    landmarks: Vec<NodeSet>,
     spacing: usize,
     /// Scratch: the idle processors after some jobs have ended.
-    idle_then: ProcessorSet,
+    idle_then: NodeSet,
 }
 
 impl Releases {
@@ -69,7 +70,7 @@ impl Releases {
 
     /// An idle machine of `procs` processors.
     pub fn new(procs: u32) -> Self {
-        let idle = ProcessorSet::all(procs, ProcessorSet::suits_bits(procs, 0));
+        let idle = NodeSet::whole(procs, NodeSet::suits_bits(procs, 0));
         Releases {
             jobs: Vec::new(),
             ends: FxHashMap::default(),
@@ -86,7 +87,12 @@ impl Releases {
 
     /// Makes all sets of the kind that is faster with the jobs that run now. A pass begins with this.
     pub fn choose_kind(&mut self) {
-        self.set_kind(ProcessorSet::suits_bits(self.procs, self.runs));
+        self.set_kind(NodeSet::suits_bits(self.procs, self.runs));
+    }
+
+    /// All processors, in a set of this kind.
+    pub fn all(&self) -> NodeSet {
+        NodeSet::whole(self.procs, self.idle.is_bits())
     }
 
     fn set_kind(&mut self, is_bits: bool) {
@@ -99,7 +105,7 @@ impl Releases {
     }
 
     /// The idle processors.
-    pub fn idle(&self) -> &ProcessorSet {
+    pub fn idle(&self) -> &NodeSet {
         &self.idle
     }
 
@@ -108,9 +114,19 @@ impl Releases {
         self.idle_count
     }
 
+    pub fn is_idle(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The processors of a running job.
+    #[cfg(test)]
+    pub fn share_of(&self, id: JobId) -> &Share {
+        &self.jobs.iter().find(|job| job.id == id).expect("a running job").share
+    }
+
     /// A job starts.
     pub fn start(&mut self, job: Release) {
-        self.idle.remove(&job.share);
+        self.idle.remove_share(&job.share);
         self.idle_count -= job.procs;
         self.runs += job.share.len();
         self.ends.insert(job.id, job.end);
@@ -124,20 +140,25 @@ impl Releases {
         let Some(end) = self.ends.remove(&id) else { return };
         let at = self.jobs.partition_point(|other| (other.end, other.id) < (end, id));
         let job = self.jobs.remove(at);
-        self.idle.add(&job.share);
+        self.idle.add_share(&job.share);
         self.idle_count += job.procs;
         self.runs -= job.share.len();
         self.totals.clear();
     }
 
-    /// Sets the planned ends of all running jobs to those of `running`, in Unix time.
-    pub fn set_ends(&mut self, running: &RunningJobs, unix_start: Time) {
-        let ends = running.iter().map(|job| (job.id, job.end + unix_start));
-        self.ends.clear();
-        self.ends.extend(ends);
-        self.jobs.iter_mut().for_each(|job| job.end = self.ends[&job.id]);
-        self.jobs.sort_by_key(|job| (job.end, job.id));
-        self.totals.clear();
+    /// Sets the planned ends of running jobs to these. Returns whether one has changed.
+    pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) -> bool {
+        let mut has_changed = false;
+        for job in &mut self.jobs {
+            let end = end_of(job.id.0.into()).unwrap_or(job.end);
+            has_changed |= std::mem::replace(&mut job.end, end) != end;
+        }
+        if has_changed {
+            self.jobs.sort_by_key(|job| (job.end, job.id));
+            self.ends = self.jobs.iter().map(|job| (job.id, job.end)).collect();
+            self.totals.clear();
+        }
+        has_changed
     }
 
     /// A time before which `procs` processors cannot be idle together. The planned ends decide it, whichever processors they
@@ -151,6 +172,12 @@ impl Releases {
         self.jobs.get(count - 1).map_or(Time::MAX, |job| job.end)
     }
 
+    /// Whether the start of an opening depends on the end of a job that has outlived its limit. Such an end is a guess that changes
+    /// with time.
+    pub fn is_guess(&self, ended: usize, now: Time) -> bool {
+        ended > 0 && self.jobs[ended - 1].end <= now
+    }
+
     /// The first planned end after `now`.
     pub fn first_end_after(&self, now: Time) -> Option<Time> {
         self.jobs.get(self.jobs.partition_point(|job| job.end <= now)).map(|job| job.end)
@@ -158,48 +185,46 @@ impl Releases {
 
     /// When a job of `procs` processors can start on `allowed` ones, if nothing else starts: now, or when a group of running
     /// jobs has ended. Slurm does not look at each end alone: jobs are released in groups that become longer and longer, and
-    /// the job starts at the last end of the first group that suffices. None if all jobs that end at or before `until` do not
-    /// suffice.
+    /// the job starts at the last end of the first group that suffices. Returns the start, and how many jobs must have ended then:
+    /// [`Releases::share`] is what the job gets. None if all jobs that end at or before `until` do not suffice.
     ///
     /// The groups before that one are not made: `plain_opening` in the tests makes them all and finds the same.
     pub fn opening(
         &mut self,
         procs: u32,
-        allowed: &ProcessorSet,
+        allowed: &NodeSet,
         now: Time,
         until: Time,
         grouping: EndGrouping,
-    ) -> Option<Opening> {
-        if self.idle_count >= procs && self.idle.common(allowed) >= procs {
-            return Some(Opening { start: now, ended: 0, is_guess: false });
+    ) -> Option<(Time, usize)> {
+        if self.idle_count >= procs && self.idle.count_common(allowed) >= procs {
+            return Some((now, 0));
         }
         self.build_landmarks();
         let wanted = self.first_that_suffices(procs, allowed, until)?;
         let before = self.landmarks[..=wanted / self.spacing].partition_point(|idle| !idle.gains(&self.idle, allowed));
         let first_end = self.jobs[self.next_on(allowed, before.saturating_sub(1) * self.spacing)?].end;
         // Groups are aligned to the clock so that they stay the same from pass to pass.
-        let base = first_end - first_end.rem_euclid(FIRST_GROUP) + FIRST_GROUP;
+        let base = first_end - (first_end + grouping.unix_start).rem_euclid(FIRST_GROUP) + FIRST_GROUP;
         let (shorter, length) = lengths(self.jobs[wanted].end - base, grouping.growth);
         let last = self.last_of_group(allowed, wanted, shorter.map(|shorter| base + shorter), base + length);
         let end = self.jobs[last].end;
-        let is_guess = end <= now;
-        let start = if is_guess { (end + grouping.kill_wait).max(now + 1) } else { end };
-        Some(Opening { start, ended: last + 1, is_guess })
+        Some((grouping.start(end, now), last + 1))
     }
 
     /// The processors of a job after this number of jobs have ended.
-    pub fn share(&mut self, ended: usize, procs: u32, allowed: &ProcessorSet) -> Share {
+    pub fn share(&mut self, ended: usize, procs: u32, allowed: &NodeSet) -> Share {
         self.build_landmarks();
         let (landmark, others) = (ended / self.spacing, ended % self.spacing);
         self.idle_then.copy_from(&self.landmarks[landmark]);
-        self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add(&job.share));
+        self.jobs[ended - others..ended].iter().for_each(|job| self.idle_then.add_share(&job.share));
         self.idle_then.keep(allowed);
         self.idle_then.choose(procs)
     }
 
     /// The job with whose end `procs` of the allowed processors are idle, if it ends at or before `until`. Before that end
     /// they are not idle.
-    fn first_that_suffices(&self, procs: u32, allowed: &ProcessorSet, until: Time) -> Option<usize> {
+    fn first_that_suffices(&self, procs: u32, allowed: &NodeSet, until: Time) -> Option<usize> {
         let most = self.jobs.partition_point(|job| job.end <= until);
         // The number of jobs that could suffice, whichever processors they release.
         let least = self.totals.partition_point(|&total| total < procs);
@@ -208,10 +233,10 @@ impl Releases {
         }
         let first = least.saturating_sub(1) / self.spacing;
         let landmarks = &self.landmarks[first..=most / self.spacing];
-        let (mut last, mut count) = (landmarks.len() - 1, landmarks[landmarks.len() - 1].common(allowed));
+        let (mut last, mut count) = (landmarks.len() - 1, landmarks[landmarks.len() - 1].count_common(allowed));
         if count >= procs {
-            last = landmarks[..last].partition_point(|idle| idle.common(allowed) < procs) - 1;
-            count = landmarks[last].common(allowed);
+            last = landmarks[..last].partition_point(|idle| idle.count_common(allowed) < procs) - 1;
+            count = landmarks[last].count_common(allowed);
         }
         let from = (first + last) * self.spacing;
         if count + (self.totals[most] - self.totals[from]) < procs {
@@ -224,21 +249,21 @@ impl Releases {
     }
 
     /// The first job at or after this place that runs on one of the allowed processors.
-    fn next_on(&self, allowed: &ProcessorSet, from: usize) -> Option<usize> {
-        (from..self.jobs.len()).find(|&at| allowed.meets(&self.jobs[at].share))
+    fn next_on(&self, allowed: &NodeSet, from: usize) -> Option<usize> {
+        (from..self.jobs.len()).find(|&at| allowed.meets_share(&self.jobs[at].share))
     }
 
     /// The last job of the group that contains the job `wanted`, which runs on allowed processors. Jobs on others do not count: a
     /// group has at least one that does, and if the last one inside is not one of them, the group goes on to the next. The group
     /// of `wanted` reaches to `until`, the one before it to `from`, unless that one goes on.
-    fn last_of_group(&self, allowed: &ProcessorSet, wanted: usize, from: Option<Time>, until: Time) -> usize {
+    fn last_of_group(&self, allowed: &NodeSet, wanted: usize, from: Option<Time>, until: Time) -> usize {
         let begin = from.map_or(0, |from| self.jobs.partition_point(|job| job.end <= from));
-        let goes_on = begin > 0 && !allowed.meets(&self.jobs[begin - 1].share);
+        let goes_on = begin > 0 && !allowed.meets_share(&self.jobs[begin - 1].share);
         if goes_on && self.next_on(allowed, begin) == Some(wanted) {
             return wanted;
         }
         let outside = self.jobs.partition_point(|job| job.end <= until);
-        let last = (wanted..outside).rev().find(|&at| allowed.meets(&self.jobs[at].share)).unwrap_or(wanted);
+        let last = (wanted..outside).rev().find(|&at| allowed.meets_share(&self.jobs[at].share)).unwrap_or(wanted);
         match last + 1 == outside {
             true => last,
             false => self.next_on(allowed, outside).unwrap_or(last),
@@ -255,7 +280,7 @@ impl Releases {
         for ended in 0..=self.jobs.len() {
             if let Some(job) = ended.checked_sub(1).map(|last| &self.jobs[last]) {
                 total += job.procs;
-                self.idle_then.add(&job.share);
+                self.idle_then.add_share(&job.share);
             }
             self.totals.push(total);
             if ended % self.spacing == 0 {
@@ -294,12 +319,12 @@ mod tests {
     fn plain_opening(
         releases: &Releases,
         procs: u32,
-        allowed: &ProcessorSet,
+        allowed: &NodeSet,
         now: Time,
         grouping: EndGrouping,
     ) -> Option<(Time, usize)> {
         let (mut idle, jobs) = (releases.idle.clone(), &releases.jobs);
-        if idle.common(allowed) >= procs {
+        if idle.count_common(allowed) >= procs {
             return Some((now, 0));
         }
         let (mut base, mut length, mut next) = (None, 30, 0);
@@ -307,9 +332,9 @@ mod tests {
             let mut last = None;
             while next < jobs.len() {
                 let job = &jobs[next];
-                idle.add(&job.share);
+                idle.add_share(&job.share);
                 next += 1;
-                if allowed.meets(&job.share) {
+                if allowed.meets_share(&job.share) {
                     let base = *base.get_or_insert(job.end.div_euclid(30) * 30 + 30);
                     last = Some(next - 1);
                     if jobs.get(next).is_some_and(|job| job.end > base + length) {
@@ -318,7 +343,7 @@ mod tests {
                 }
             }
             let last = last?;
-            if idle.common(allowed) >= procs {
+            if idle.count_common(allowed) >= procs {
                 let end = jobs[last].end;
                 return Some((if end <= now { (end + grouping.kill_wait).max(now + 1) } else { end }, last + 1));
             }
@@ -351,24 +376,23 @@ mod tests {
                 // Some of the processors are reserved.
                 let is_bits = rng.random_bool(0.5);
                 releases.set_kind(is_bits);
-                let mut allowed = ProcessorSet::all(procs, is_bits);
+                let mut allowed = NodeSet::whole(procs, is_bits);
                 for _ in 0..rng.random_range(0..12) {
                     let reserved = rng.random_range(1..=allowed.count().min(procs / 6 + 1).max(1));
                     if reserved < allowed.count() {
                         let share = allowed.choose(reserved);
-                        allowed.remove(&share);
+                        allowed.remove_share(&share);
                     }
                 }
                 let growth = [0, 0, 1, 7, 30, 600][rng.random_range(0..6)];
-                let grouping = EndGrouping { growth, kill_wait: rng.random_range(0..50) };
+                let grouping = EndGrouping { growth, kill_wait: rng.random_range(0..50), unix_start: 0 };
                 let (wanted, now) = (rng.random_range(1..=procs), rng.random_range(0..=span / 4));
                 let until = if rng.random_bool(0.2) { rng.random_range(0..span) } else { Time::MAX };
                 let mut idle_then = releases.idle.clone();
                 let ended = releases.jobs.iter().filter(|job| job.end <= until);
-                ended.for_each(|job| idle_then.add(&job.share));
-                let suffices = idle_then.common(&allowed) >= wanted;
+                ended.for_each(|job| idle_then.add_share(&job.share));
+                let suffices = idle_then.count_common(&allowed) >= wanted;
                 let fast = releases.opening(wanted, &allowed, now, until, grouping);
-                let fast = fast.map(|found| (found.start, found.ended));
                 let plain = plain_opening(&releases, wanted, &allowed, now, grouping).filter(|_| suffices);
                 assert_eq!(fast, plain, "{procs} processors, case {case}: {wanted}, {growth}");
                 found[plain.map_or(0, |(_, ended)| 1 + usize::from(ended > 0))] += 1;

@@ -1,14 +1,14 @@
-//! Processors as a list of runs: for machines of millions of processors, where bits would take too much memory.
+//! Nodes as a list of runs: for pools of millions of processors, where bits would take too much memory.
 
-/// Consecutive processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+/// Consecutive nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Run {
     pub first: u32,
     pub length: u32,
 }
 
-/// A set of processors as its longest runs, in order of their numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// A set of nodes as its longest runs, in order of their numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub(super) struct Runs {
     runs: Vec<Run>,
 }
@@ -17,7 +17,7 @@ fn end(run: Run) -> u32 {
     run.first + run.length
 }
 
-/// The next run of processors that are in both lists, from these places on.
+/// The next run of nodes that are in both lists, from these places on.
 #[inline]
 fn next_common(left: &[Run], right: &[Run], at: &mut [usize; 2]) -> Option<Run> {
     while let (Some(&a), Some(&b)) = (left.get(at[0]), right.get(at[1])) {
@@ -37,6 +37,10 @@ impl Runs {
 
     pub fn count(&self) -> u32 {
         self.runs.iter().map(|run| run.length).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
     }
 
     pub fn common(&self, other: &Runs) -> u32 {

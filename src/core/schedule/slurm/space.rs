@@ -1,60 +1,55 @@
-//! The processors that no reservation has taken, over time.
+//! The nodes that no reservation has taken, over time: the node space of a backfill pass.
 
-use super::processors::ProcessorSet;
+use super::node_set::NodeSet;
 use super::runs::{Run, Runs};
 use crate::time::{Seconds, Time};
 
-/// A stretch of time in which the same processors are free of reservations. Running jobs are not looked at here.
+/// A stretch of time in which the same nodes are free of reservations. Running jobs are not looked at here.
 #[derive(Clone, Debug)]
 struct Stretch {
     begin: Time,
     end: Time,
-    free: ProcessorSet,
-    /// The number of processors in `free`.
+    free: NodeSet,
+    /// The number of nodes in `free`.
     count: u32,
-    /// Whether a processor that is not in `free` is free in the next stretch: a reservation ends there.
+    /// Whether a node that is not in `free` is free in the next stretch: a reservation ends there.
     gains: bool,
-    /// The processors of the reservations that begin here. Those that are free in the stretch before and not in this one are
-    /// among them.
+    /// The nodes of the reservations that begin here. Those that are free in the stretch before and not in this one are among
+    /// them.
     taken: Runs,
 }
 
-/// The processors that are free of reservations, from the present to the end of the window.
+/// The nodes that are free of reservations, from the present to the end of the window.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
-    /// They follow each other without gaps; neighbours differ.
+    /// They follow each other without gaps.
     stretches: Vec<Stretch>,
-    /// Times of reservations are rounded down to multiples of this.
+    all: NodeSet,
+    /// Times of reservations are rounded down to multiples of this, as the clock shows them.
     resolution: Seconds,
-    procs: u32,
-    /// All processors.
-    all: ProcessorSet,
+    unix_start: Time,
+    /// After a reservation only the first two equal neighbours become one, as in the daemon. Else all do.
+    joins_once: bool,
 }
 
 impl Space {
-    /// A space for a machine of `procs` processors. [`Space::reset`] must come first.
-    pub fn new(procs: u32, resolution: Seconds) -> Self {
-        Space { stretches: Vec::new(), resolution, procs, all: ProcessorSet::none(procs, false) }
+    /// All these nodes are free, from `now` to `window` seconds later, both rounded down.
+    pub fn new(
+        all: NodeSet,
+        now: Time,
+        window: Seconds,
+        (resolution, unix_start): (Seconds, Time),
+        joins_once: bool,
+    ) -> Space {
+        let mut space = Space { stretches: Vec::new(), all: all.clone(), resolution, unix_start, joins_once };
+        let (begin, end, count) = (space.floor(now), space.floor(now + window), all.count());
+        space.stretches.push(Stretch { begin, end, free: all, count, gains: false, taken: Runs::default() });
+        space
     }
 
-    /// Removes all reservations. The space reaches from `now` to `window` seconds later, both rounded down. Its sets are bits or
-    /// not.
-    pub fn reset(&mut self, now: Time, window: Seconds, is_bits: bool) {
-        self.all = ProcessorSet::all(self.procs, is_bits);
-        self.stretches.clear();
-        let (begin, end) = (self.round_down(now), self.round_down(now + window));
-        self.stretches.push(Stretch {
-            begin,
-            end,
-            free: self.all.clone(),
-            count: self.procs,
-            gains: false,
-            taken: Runs::default(),
-        });
-    }
-
-    pub fn round_down(&self, time: Time) -> Time {
-        time.div_euclid(self.resolution) * self.resolution
+    /// A time rounded down.
+    pub fn floor(&self, time: Time) -> Time {
+        (time + self.unix_start).div_euclid(self.resolution) * self.resolution - self.unix_start
     }
 
     /// The end of the window.
@@ -62,11 +57,13 @@ impl Space {
         self.stretches[self.stretches.len() - 1].end
     }
 
-    /// The next instant after `from` at which a reservation ends and processors become free. Slurm looks no further than to
-    /// the end of the first stretch that begins after `to`.
-    pub fn next_release(&self, from: Time, to: Time) -> Option<Time> {
-        for stretch in &self.stretches[self.at(from)..] {
-            if stretch.gains {
+    /// The next instant after `from` at which a reservation ends and some of these nodes become free; None are all nodes. Slurm looks
+    /// no further than to the end of the first stretch that begins after `to`.
+    pub fn next_release(&self, of: Option<&NodeSet>, from: Time, to: Time) -> Option<Time> {
+        let first = self.at(from);
+        for (at, stretch) in self.stretches.iter().enumerate().skip(first) {
+            let gains = || of.is_none_or(|of| self.stretches[at + 1].free.gains(&stretch.free, of));
+            if stretch.gains && gains() {
                 return Some(stretch.end);
             }
             if stretch.begin > to {
@@ -76,14 +73,14 @@ impl Space {
         None
     }
 
-    /// The first instant after `time` at which the free processors change.
+    /// The first instant after `time` at which the free nodes change.
     pub fn next_change(&self, time: Time) -> Option<Time> {
         self.stretches.get(self.stretches.partition_point(|stretch| stretch.begin <= time)).map(|stretch| stretch.begin)
     }
 
-    /// Puts the processors that are free of reservations in [from, to] into `free`. Returns false, with an arbitrary `free`,
-    /// if at some instant fewer than `least` are.
-    pub fn free_in(&self, from: Time, to: Time, least: u32, free: &mut ProcessorSet) -> bool {
+    /// Puts the nodes that are free of reservations in [from, to] into `free`. Returns false, with an arbitrary `free`, if at some
+    /// instant fewer than `least` are.
+    pub fn free_in(&self, from: Time, to: Time, least: u32, free: &mut NodeSet) -> bool {
         let stretches = &self.stretches[self.at(from)..];
         let stretches = &stretches[..stretches.iter().take_while(|stretch| stretch.begin <= to).count()];
         if stretches.iter().any(|stretch| stretch.count < least) {
@@ -99,17 +96,17 @@ impl Space {
         true
     }
 
-    /// How many of these processors are free of reservations from `from` to each later instant: the instants at which the
-    /// number falls, with the new number.
-    pub fn falls(&self, from: Time, processors: &ProcessorSet, falls: &mut Vec<(Time, u32)>) {
-        let mut left = processors.clone();
+    /// How many of these nodes are free of reservations from `from` to each later instant: the instants at which the number falls,
+    /// with the new number.
+    pub fn falls(&self, from: Time, nodes: &NodeSet, falls: &mut Vec<(Time, u32)>) {
+        let mut left = nodes.clone();
         let mut count = left.count();
         falls.clear();
         let first = self.at(from);
         for (at, stretch) in self.stretches.iter().enumerate().skip(first) {
             match at == first {
                 true => left.keep(&stretch.free),
-                false if stretch.taken.runs().is_empty() => continue,
+                false if stretch.taken.is_empty() => continue,
                 false => left.lose(&stretch.taken, &stretch.free),
             }
             let fewer = left.count();
@@ -129,34 +126,49 @@ impl Space {
         stretches.take_while(|stretch| stretch.begin < end).all(|stretch| stretch.free.holds(share))
     }
 
-    /// Reserves a share from `begin` to `end`, which are multiples of the resolution, for at least one step. It
-    /// [is free](Space::is_free) then.
+    /// Reserves a share from `begin` to `end`, which are multiples of the resolution, for at least one step.
     pub fn reserve(&mut self, begin: Time, end: Time, share: &[Run]) {
         let begin = begin.max(self.stretches[0].begin);
         let end = end.max(begin + self.resolution);
+        if begin > self.end() {
+            return;
+        }
         let first = self.split(begin);
-        let last = self.split(end);
+        let mut last = self.split(end);
+        let size: u32 = share.iter().map(|run| run.length).sum();
+        let mut is_whole = true;
+        for stretch in &mut self.stretches[first..last] {
+            let count = stretch.free.count_of(share);
+            is_whole &= count == size;
+            stretch.count -= count;
+            stretch.free.remove_share(share);
+        }
         if let Some(stretch) = self.stretches.get_mut(first) {
+            if !is_whole {
+                stretch.taken.remove(share);
+            }
             stretch.taken.add(share);
         }
-        for stretch in &mut self.stretches[first..last] {
-            stretch.count -= stretch.free.count_of(share);
-            stretch.free.remove(share);
+        // Stretches between these lose the same nodes as their neighbours, if all were free.
+        for at in first.max(1)..(last + 1).min(self.stretches.len()) {
+            if !is_whole || at == first || at == last {
+                let [before, after] = &self.stretches[at - 1..=at] else { continue };
+                self.stretches[at - 1].gains = !after.free.is_within(&before.free);
+            }
         }
-        // Stretches between these lose the same processors as their neighbours. Backwards, because a stretch that has become
-        // equal to the one before is removed.
-        for at in [last, first] {
-            if at == 0 || at >= self.stretches.len() {
+        let mut at = first.saturating_sub(2);
+        while at < last && at + 1 < self.stretches.len() {
+            let (stretch, next) = (&self.stretches[at], &self.stretches[at + 1]);
+            if stretch.gains || stretch.count != next.count {
+                at += 1;
                 continue;
             }
-            let (before, after) = (&self.stretches[at - 1], &self.stretches[at]);
-            let is_equal = after.count == before.count;
-            let gains = !after.free.is_within(&before.free);
-            self.stretches[at - 1].gains = gains;
-            if is_equal && !gains {
-                let Stretch { end, gains, .. } = self.stretches.remove(at);
-                (self.stretches[at - 1].end, self.stretches[at - 1].gains) = (end, gains);
+            let Stretch { end, gains, .. } = self.stretches.remove(at + 1);
+            (self.stretches[at].end, self.stretches[at].gains) = (end, gains);
+            if self.joins_once {
+                return;
             }
+            last -= 1;
         }
     }
 

@@ -41,23 +41,29 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// For the jobs of a log.
-    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standings {
-        let (accounts, weights) = (log.accounts(), settings.weights.as_ref().map(|weights| &weights.of));
-        let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
-        let mut standing = Standings {
+    /// Without priorities and limits, as on a pool.
+    pub fn of_nobody(site: &SlurmSite, shapes: &Arc<Shapes>) -> Standings {
+        Standings {
             shapes: Arc::clone(shapes),
             owners: Owners::new(&site.cluster.associations),
-            users: users.collect(),
+            users: BTreeMap::new(),
             known: FxHashMap::default(),
             priorities: None,
             limits: SiteLimits::default(),
             next: None,
-            period: weights.map_or(5 * MINUTE, |weights| weights.period),
+            period: 5 * MINUTE,
             changed: None,
             billing: site.cluster.partitions.iter().map(billing_of).collect(),
             started_jobs: FxHashMap::default(),
-        };
+        }
+    }
+
+    /// For the jobs of a log.
+    pub fn new(settings: &Settings, site: &SlurmSite, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Standings {
+        let (accounts, weights) = (log.accounts(), settings.weights.as_ref().map(|weights| &weights.of));
+        let users = accounts.users.iter().map(|(&user, &number)| (user, shapes.user(number).into_owned()));
+        let period = weights.map_or(5 * MINUTE, |weights| weights.period);
+        let mut standing = Standings { users: users.collect(), period, ..Standings::of_nobody(site, shapes) };
         // Shares are those of all who submit jobs, from the beginning.
         for (user, request) in log.requests() {
             standing.owner(user, request);

@@ -1,8 +1,9 @@
 //! Which nodes a job gets (`select/cons_tres`): what each node has for it, and which of them are taken.
 
+use super::NodeSet;
 use super::in_use::NodesInUse;
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
-use super::site::{NodeSet, SlurmSite};
+use super::site::SlurmSite;
 use crate::machine::{NodeGrant, NodeShare, Resource, Tres};
 
 /// A weight with a low byte that tests of jobs with GPUs change: nodes that such jobs can use come first.

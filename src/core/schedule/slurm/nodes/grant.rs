@@ -1,7 +1,7 @@
 //! What each chosen node gives: CPUs task by task, memory and GPUs.
 
+use super::NodeSet;
 use super::choice::{NodeTest, UsableNodes};
-use super::site::NodeSet;
 use crate::machine::{NodeGrant, NodeShare, Resource, Tres};
 
 impl NodeTest<'_> {

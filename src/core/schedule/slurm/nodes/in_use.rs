@@ -2,8 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::site::{NodeSet, SlurmSite};
+use super::NodeSet;
+use super::site::SlurmSite;
+use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Resource};
+use crate::schedule::slurm::releases::{Release, Releases};
 use crate::time::Time;
 
 /// What is used of a node.
@@ -54,8 +57,10 @@ pub struct NodesInUse {
 pub struct InUse {
     /// What they use.
     pub nodes: NodesInUse,
-    /// In order of their ends, then of their numbers.
+    /// In order of their ends, then of their numbers. Empty on a pool.
     pub running: Vec<RunningJob>,
+    /// What runs on a pool of processors, and when it leaves them.
+    pub(crate) pool: Option<Releases>,
     /// How often it has changed.
     pub changes: u64,
 }
@@ -98,7 +103,13 @@ impl InUse {
     /// Idle nodes.
     pub fn new(site: &SlurmSite) -> InUse {
         let nodes = NodesInUse { nodes: vec![NodeUse::default(); site.len()], ..NodesInUse::default() };
-        InUse { nodes, ..InUse::default() }
+        InUse { nodes, pool: site.pool.map(Releases::new), ..InUse::default() }
+    }
+
+    /// A job starts on a pool of processors.
+    pub(crate) fn start_on_pool(&mut self, job: Release) {
+        self.changes += 1;
+        self.pool.as_mut().expect("a pool").start(job);
     }
 
     /// A job starts.
@@ -109,9 +120,13 @@ impl InUse {
         self.running.insert(at, job);
     }
 
-    /// A job ends. None if it does not run.
+    /// A job ends. None if it does not run, or runs on a pool.
     pub fn end(&mut self, id: (u64, u32), site: &SlurmSite) -> Option<RunningJob> {
         self.changes += 1;
+        if let Some(pool) = &mut self.pool {
+            pool.end(JobId(id.0 as u32));
+            return None;
+        }
         let at = self.running.iter().position(|job| job.id == id)?;
         let job = self.running.remove(at);
         job.grant.iter().for_each(|share| self.nodes.count(share, &job, site, -1));
@@ -123,8 +138,26 @@ impl InUse {
         self.running.iter().any(|job| job.id == (id, 0))
     }
 
+    /// Whether no job runs.
+    pub fn is_idle(&self) -> bool {
+        self.running.is_empty() && self.pool.as_ref().is_none_or(Releases::is_idle)
+    }
+
+    /// The first expected end after `now`. `Time::MAX` if there is none.
+    pub(crate) fn first_end_after(&self, now: Time) -> Time {
+        let first = match &self.pool {
+            Some(pool) => pool.first_end_after(now),
+            None => self.running.get(self.running.partition_point(|job| job.end <= now)).map(|job| job.end),
+        };
+        first.unwrap_or(Time::MAX)
+    }
+
     /// The ends of running jobs are expected anew.
     pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) {
+        if let Some(pool) = &mut self.pool {
+            self.changes += u64::from(pool.set_ends(end_of));
+            return;
+        }
         let mut has_changed = false;
         for job in &mut self.running {
             let end = end_of(job.id.0).unwrap_or(job.end);

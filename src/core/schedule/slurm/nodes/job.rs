@@ -76,9 +76,6 @@ pub struct NodeCounts {
     pub wanted: u32,
 }
 
-/// More nodes than any machine has.
-const MOST_NODES: u32 = 500_000;
-
 impl SlurmJob {
     /// The job of a request. It is whole in all its partitions if one of them is exclusive.
     ///
@@ -139,6 +136,13 @@ impl SlurmJob {
         amounts.with(Resource::Memory, memory).with(Resource::Gpus, gpus)
     }
 
+    /// A job of so many processors of a pool.
+    pub(crate) fn of_processors(procs: u32, cluster: &Cluster) -> SlurmJob {
+        let [cpus, min_nodes, max_nodes, tasks] = [procs; 4];
+        let request = Request { cpus, min_nodes, max_nodes, tasks, ..Request::default() };
+        SlurmJob { kind: procs as usize, ..SlurmJob::of(&request, vec![0], cluster) }
+    }
+
     /// Whether it asks for GPUs.
     pub fn has_gpus(&self) -> bool {
         self.gpus_per_node > 0 || self.gpus > 0
@@ -148,7 +152,7 @@ impl SlurmJob {
     pub fn counts(&self, cluster: &Cluster, partition: usize) -> Option<NodeCounts> {
         let partition = &cluster.partitions[partition];
         let least = self.min_nodes.max(partition.min_nodes);
-        let allowed = partition.max_nodes.unwrap_or(MOST_NODES).min(MOST_NODES);
+        let allowed = partition.max_nodes.unwrap_or(u32::MAX);
         let most = if self.max_nodes > 0 { self.max_nodes.min(allowed) } else { allowed };
         let wanted = if self.max_nodes > 0 { most } else { least };
         (most >= least).then_some(NodeCounts { least, most, wanted })

@@ -88,6 +88,11 @@ impl SlurmQueue {
         self.jobs.get_mut(at as usize)?.as_mut().map(|waiting| &mut waiting.job)
     }
 
+    /// The entry of the job at a place that has one partition.
+    pub fn only_entry(&self, at: u32) -> Option<QueueEntry<'_>> {
+        self.job(at).map(|job| QueueEntry { job, partition: job.partitions[0] })
+    }
+
     /// An entry in the order of the queue.
     pub fn entry(&self, number: usize) -> Option<QueueEntry<'_>> {
         let entry = self.entries.get(number)?;

@@ -5,7 +5,7 @@
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have,
 //! and `state` the nodes at one instant.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
-//! job can start now, later or never, `space` is what reservations leave, and `passes` are the two passes. `line` is the queue,
+//! job can start now, later or never, and `passes` are the two passes. `line` is the queue,
 //! and `prospects` spare tests whose outcome is known. `preempt` says which running jobs make way for a job. `owners` are the users and accounts of jobs, `limits` what these and
 //! qualities of service may use, `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
 
@@ -23,12 +23,12 @@ mod preempt;
 mod priority;
 mod prospects;
 mod site;
-mod space;
 mod state;
 mod tree;
 mod ways;
 mod weights;
 
+pub use super::node_set::NodeSet;
 pub use choice::{NodeWeight, plain_weight};
 pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
@@ -36,9 +36,11 @@ pub use job::{NodeCounts, QueueEntry, SlurmJob};
 pub use limits::{Chosen, OverLimit, Rejected, SiteLimits};
 pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
+pub(super) use passes::is_too_many;
 pub use passes::{ArrayTasks, Reserved, SlurmPass, Started};
 pub use pick::{Picked, candidates};
+pub(super) use pick::{When, share_of};
 pub use priority::SitePriorities;
-pub use site::{NodeSet, SlurmParameters, SlurmSite};
+pub use site::{SlurmParameters, SlurmSite};
 pub use state::{NodesState, SlurmNodes};
 pub use weights::PriorityWeights;

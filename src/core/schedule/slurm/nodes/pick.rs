@@ -3,14 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::NodeSet;
 use super::choice::{JobOnNodes, NodeTest, UsableSums, plain_weight};
 use super::in_use::{NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::preempt::Preempting;
 use super::prospects::Prospect;
-use super::site::{NodeSet, SlurmSite};
+use super::site::{SlurmParameters, SlurmSite};
 use super::state::{NodesState, SlurmNodes};
-use crate::machine::NodeGrant;
+use crate::machine::{NodeGrant, NodeShare};
+use crate::schedule::slurm::node_set::Share;
+use crate::schedule::slurm::releases::EndGrouping;
+use crate::schedule::slurm::runs::Run;
 use crate::time::{Seconds, Time};
 
 /// What a test of a job finds.
@@ -27,6 +31,39 @@ pub enum Picked {
     Never,
     /// The partition does not allow its number of nodes.
     Limited,
+}
+
+/// When a job could start.
+#[derive(Clone, Copy)]
+pub(crate) struct When {
+    pub now: Time,
+    pub unix_start: Time,
+    /// Later starts are of no use.
+    pub until: Time,
+    /// Nor are those after the present instant.
+    pub only_now: bool,
+}
+
+/// What is found for a job that starts now or later.
+pub(crate) struct Opening {
+    pub start: Time,
+    /// Whether the start depends on the end of a job that has outlived its limit. Such an end is a guess that changes with time.
+    pub is_guess: bool,
+    /// What the job gets then. Empty on a pool, where `ended` running jobs must have ended.
+    pub grant: NodeGrant,
+    ended: usize,
+}
+
+/// The nodes of a grant, which are in their order.
+pub(crate) fn share_of(grant: &[NodeShare]) -> Share {
+    let mut runs: Vec<Run> = Vec::new();
+    for share in grant {
+        match runs.last_mut() {
+            Some(last) if last.first + last.length == share.node => last.length += 1,
+            _ => runs.push(Run { first: share.node, length: 1 }),
+        }
+    }
+    runs.into()
 }
 
 /// Nodes of a partition that a job could ever use, of one of the kinds that its constraint has.
@@ -63,8 +100,11 @@ impl SlurmNodes<'_> {
     }
 
     /// A pass begins.
-    pub(super) fn begin_pass(&mut self) {
-        self.state.prospects.begin_pass();
+    pub(crate) fn begin_pass(&mut self) {
+        self.state.prospects.begin_pass(self.state.in_use.changes);
+        if let Some(pool) = &mut self.state.in_use.pool {
+            pool.choose_kind();
+        }
     }
 
     /// Nodes of a partition that a job could ever use, of one kind.
@@ -73,7 +113,7 @@ impl SlurmNodes<'_> {
     }
 
     /// Nodes of a partition that a job could ever use.
-    pub(super) fn candidates(&mut self, entry: QueueEntry<'_>, is_backfill: bool) -> Arc<NodeSet> {
+    pub(crate) fn candidates(&mut self, entry: QueueEntry<'_>, is_backfill: bool) -> Arc<NodeSet> {
         let mut all = self.candidates_of(entry, 0, is_backfill);
         for kind in 1..entry.job.constraint.kinds() {
             let more = self.candidates_of(entry, kind, is_backfill);
@@ -91,7 +131,10 @@ impl SlurmNodes<'_> {
     }
 
     /// Whether a job may start now, or after others have made way, whatever is reserved. If not, it cannot.
-    pub(super) fn may_start(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts) -> bool {
+    pub(crate) fn may_start(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts) -> bool {
+        if let Some(pool) = &self.state.in_use.pool {
+            return counts.least <= pool.idle_count();
+        }
         (0..entry.job.constraint.kinds()).any(|kind| self.may_start_in(entry, kind, counts))
     }
 
@@ -107,7 +150,7 @@ impl SlurmNodes<'_> {
     }
 
     /// Whether a job may start now on some nodes, or after others have made way. If not, it cannot.
-    pub(super) fn may_start_on(&mut self, entry: QueueEntry<'_>, nodes: &NodeSet, counts: &NodeCounts) -> bool {
+    pub(crate) fn may_start_on(&mut self, entry: QueueEntry<'_>, nodes: &NodeSet, counts: &NodeCounts) -> bool {
         (0..entry.job.constraint.kinds()).any(|kind| {
             let nodes = self.of_kind(entry, kind, nodes);
             self.on(entry).may_hold(&nodes, counts)
@@ -116,7 +159,10 @@ impl SlurmNodes<'_> {
 
     /// A time before which a job cannot start, as running jobs leave at their limits. It holds for the whole pass, in which jobs
     /// only start.
-    pub(super) fn earliest(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, now: Time) -> Time {
+    pub(crate) fn earliest(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, now: Time) -> Time {
+        if let Some(pool) = &mut self.state.in_use.pool {
+            return pool.earliest(counts.least, now);
+        }
         let kinds = 0..entry.job.constraint.kinds();
         kinds.map(|kind| self.earliest_in(entry, kind, counts, now)).min().unwrap_or(Time::MAX)
     }
@@ -127,7 +173,7 @@ impl SlurmNodes<'_> {
         }
         let pass = self.state.prospects.pass();
         if let Some(known) = self.prospect(entry, kind).earliest(pass) {
-            return known;
+            return known.max(now + 1);
         }
         let nodes = self.candidates_of(entry, kind, false);
         let mut future = std::mem::take(&mut self.state.future);
@@ -139,9 +185,9 @@ impl SlurmNodes<'_> {
         };
         let room = self.first_room(entry, &nodes, counts, (running, &mut future));
         self.state.future = future;
-        let earliest = room.map_or(Time::MAX, |end| end.max(now + 1));
+        let earliest = room.unwrap_or(Time::MAX);
         self.prospect(entry, kind).earliest = Some((pass, earliest));
-        earliest
+        earliest.max(now + 1)
     }
 
     /// The first end of a running job after which sums allow a job to start. None if there is none.
@@ -176,6 +222,9 @@ impl SlurmNodes<'_> {
     /// Tries to start a job on the nodes that are left: on the first kind of nodes on which it can.
     pub fn pick(&mut self, entry: QueueEntry<'_>, left: &NodeSet) -> Picked {
         let Some(counts) = entry.job.counts(&self.site.cluster, entry.partition) else { return Picked::Limited };
+        if let Some(pool) = &self.state.in_use.pool {
+            return if counts.least <= pool.idle_count() { Picked::Start(NodeGrant::new()) } else { Picked::Busy };
+        }
         let mut picked = Picked::Never;
         for kind in 0..entry.job.constraint.kinds() {
             match (self.pick_in(entry, kind, left, &counts), &picked) {
@@ -246,21 +295,34 @@ impl SlurmNodes<'_> {
         })
     }
 
-    /// When a job could start on these nodes, and on which of them, with its CPUs: now, or when running jobs have left. `only_now`:
-    /// the future is not looked at.
-    pub fn will_run(
+    /// When a job could start on these nodes, and what it gets of them: now, or when running jobs have left.
+    pub(crate) fn will_run(
         &mut self,
         entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
-        when: (Time, Time, bool),
-    ) -> Option<(Time, NodeGrant)> {
+        when: When,
+    ) -> Option<Opening> {
+        let SlurmParameters { growth, kill_wait, .. } = self.site.parameters;
+        if let Some(pool) = &mut self.state.in_use.pool {
+            let grouping = EndGrouping { growth, kill_wait, unix_start: when.unix_start };
+            let (start, ended) = pool.opening(counts.least, nodes, when.now, when.until, grouping)?;
+            return Some(Opening { start, is_guess: pool.is_guess(ended, when.now), grant: NodeGrant::new(), ended });
+        }
         let in_kind = |kind| {
             let nodes = self.of_kind(entry, kind, nodes);
             self.will_run_in(entry, kind, &nodes, counts, when)
         };
         // Of kinds of nodes it takes the one where it can start first.
-        (0..entry.job.constraint.kinds()).filter_map(in_kind).min_by_key(|(start, _)| *start)
+        (0..entry.job.constraint.kinds()).filter_map(in_kind).min_by_key(|found| found.start)
+    }
+
+    /// The nodes of a job that gets this of these nodes.
+    pub(crate) fn share(&mut self, entry: QueueEntry<'_>, opening: &Opening, nodes: &NodeSet) -> Share {
+        match &mut self.state.in_use.pool {
+            Some(pool) => pool.share(opening.ended, entry.job.min_nodes, nodes),
+            None => share_of(&opening.grant),
+        }
     }
 
     fn will_run_in(
@@ -269,20 +331,20 @@ impl SlurmNodes<'_> {
         kind: usize,
         nodes: &NodeSet,
         counts: &NodeCounts,
-        (now, unix_start, only_now): (Time, Time, bool),
-    ) -> Option<(Time, NodeGrant)> {
-        let earliest = self.earliest_in(entry, kind, counts, now);
-        if earliest <= now
+        when: When,
+    ) -> Option<Opening> {
+        let earliest = self.earliest_in(entry, kind, counts, when.now);
+        if earliest <= when.now
             && let Some(grant) = self.test(entry, false).run(nodes, counts)
         {
-            return Some((now, grant));
+            return Some(Opening { start: when.now, is_guess: false, grant, ended: 0 });
         }
-        if only_now && !self.has_candidates(entry.partition) {
+        if when.only_now && !self.has_candidates(entry.partition) {
             return None;
         }
         let mut future = std::mem::take(&mut self.state.future);
         future.copy(self.used_without(entry.partition));
-        let found = self.will_run_without(entry, nodes, counts, (now, unix_start, only_now), (earliest, &mut future));
+        let found = self.will_run_without(entry, nodes, counts, when, (earliest, &mut future));
         self.state.future = future;
         found
     }
@@ -294,9 +356,9 @@ impl SlurmNodes<'_> {
         entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
-        (now, unix_start, only_now): (Time, Time, bool),
+        When { now, unix_start, until, only_now }: When,
         (earliest, future): (Time, &mut NodesInUse),
-    ) -> Option<(Time, NodeGrant)> {
+    ) -> Option<Opening> {
         let site = self.site;
         let has_candidates = self.has_candidates(entry.partition);
         let NodesState { in_use, weights, usable, preemption, .. } = &mut *self.state;
@@ -304,7 +366,7 @@ impl SlurmNodes<'_> {
             let on = JobOnNodes::new(site, future, entry);
             if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
                 // Others make way as soon as the job is tried.
-                return Some((now, grant));
+                return Some(Opening { start: now, is_guess: false, grant, ended: 0 });
             }
         }
         if only_now {
@@ -316,10 +378,15 @@ impl SlurmNodes<'_> {
             idle
         });
         let running = if has_candidates { preemption.staying(entry.partition) } else { &in_use.running };
-        let mut groups = ReleaseGroups { width: 30, growth: site.parameters.growth, border: None };
+        let SlurmParameters { growth, kill_wait, .. } = site.parameters;
+        let mut groups = ReleaseGroups { width: 30, growth, border: None };
         let mut next = 0;
         while next < running.len() {
             let last_end = groups.leave(running, &mut next, nodes, unix_start, |job| future.leave(job, nodes, site))?;
+            // Tests of jobs with GPUs change the order of nodes for later ones.
+            if last_end > until && !entry.job.has_gpus() {
+                return None;
+            }
             if last_end.max(now + 1) < earliest {
                 continue;
             }
@@ -328,9 +395,8 @@ impl SlurmNodes<'_> {
             if on.may_hold(nodes, counts)
                 && let Some(grant) = test.run(nodes, counts)
             {
-                let start =
-                    if last_end <= now { (last_end + site.parameters.kill_wait).max(now + 1) } else { last_end };
-                return Some((start, grant));
+                let start = EndGrouping { growth, kill_wait, unix_start }.start(last_end, now);
+                return Some(Opening { start, is_guess: last_end <= now, grant, ended: 0 });
             }
         }
         None

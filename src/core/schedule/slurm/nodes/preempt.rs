@@ -1,9 +1,10 @@
 //! Which running jobs make way for a job of a partition with a higher PriorityTier (preempt/partition_prio).
 
+use super::NodeSet;
 use super::choice::{JobOnNodes, NodeTest};
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry};
-use super::site::{NodeSet, SlurmSite};
+use super::site::SlurmSite;
 use super::state::{NodesState, PreemptionState, SlurmNodes, WithoutJobs};
 use crate::machine::{NodeGrant, PreemptMode};
 use crate::sort::sort_by_key;
@@ -101,7 +102,7 @@ impl NodesState {
 
 impl SlurmNodes<'_> {
     /// A pass begins at this instant.
-    pub(super) fn begin_preemption(&mut self, now: Time) {
+    pub(crate) fn begin_preemption(&mut self, now: Time) {
         if self.site.preempts() {
             let NodesState { preemption, in_use, .. } = &mut *self.state;
             // With the time, more jobs may make way.
@@ -223,7 +224,7 @@ impl SlurmNodes<'_> {
 
     /// Stops the jobs that have to make way for a job. Their nodes are completing, so that no job starts there in this pass. A job
     /// that has preempted others not long ago waits for them instead.
-    pub(super) fn preempt(&mut self, job: u64, jobs: &[(u64, u32)]) {
+    pub(crate) fn preempt(&mut self, job: u64, jobs: &[(u64, u32)]) {
         let SlurmNodes { site, state, completing } = self;
         let NodesState { preemption, in_use, prospects, .. } = &mut **state;
         let wait = site.parameters.kill_wait + MESSAGE_TIMEOUT;
@@ -238,6 +239,6 @@ impl SlurmNodes<'_> {
         preemption.preemptors.insert(job, preemption.now);
         preemption.in_progress.push(job);
         // Jobs may start earlier than it was found before.
-        prospects.begin_pass();
+        prospects.begin_pass(in_use.changes);
     }
 }

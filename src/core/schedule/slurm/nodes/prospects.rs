@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::site::NodeSet;
+use super::NodeSet;
 use crate::time::Time;
 
 /// What is known of the jobs of one kind in a partition.
@@ -17,7 +17,7 @@ pub struct Prospect {
     pub is_ever: Option<bool>,
     /// After which change of what is used it is known whether they may start now.
     pub may_start: Option<(u64, bool)>,
-    /// In which pass the earliest start was computed.
+    /// In which pass the earliest start was computed. It may be in the past.
     pub earliest: Option<(u64, Time)>,
 }
 
@@ -27,14 +27,17 @@ pub struct Prospects {
     all: FxHashMap<(usize, usize, usize), Prospect>,
     /// Each set once.
     sets: FxHashSet<Arc<NodeSet>>,
-    /// The number of the present pass.
+    /// The number of the present pass; the same for passes between which nothing that is used has changed.
     pass: u64,
+    /// After which change of what is used that pass has begun.
+    changes: u64,
 }
 
 impl Prospects {
-    /// A pass begins: the earliest starts of the last one do not hold any more.
-    pub fn begin_pass(&mut self) {
-        self.pass += 1;
+    /// A pass begins after this change of what is used: the earliest starts found before others do not hold any more.
+    pub fn begin_pass(&mut self, changes: u64) {
+        self.pass += u64::from(self.changes != changes);
+        self.changes = changes;
     }
 
     /// What is known of a kind of jobs in a partition, on one kind of nodes.

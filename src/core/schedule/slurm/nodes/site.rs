@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::NodeSet;
 use crate::machine::{Cluster, Partition, PreemptMode};
 use crate::spec::Spec;
 use crate::time::Seconds;
@@ -11,6 +12,10 @@ use crate::time::Seconds;
 pub struct SlurmSite {
     /// The nodes and partitions.
     pub cluster: Arc<Cluster>,
+    /// The number of processors, if the machine is a pool: so many nodes of one CPU in one partition. They are not in the cluster.
+    pub(crate) pool: Option<u32>,
+    /// All nodes.
+    pub(crate) all: NodeSet,
     /// The nodes of each partition on which jobs can run, as a set.
     pub partition_nodes: Vec<NodeSet>,
     /// The network, if it decides where jobs go.
@@ -22,7 +27,7 @@ pub struct SlurmSite {
 }
 
 /// `SchedulerParameters`, as far as they decide anything on nodes. 0: no limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlurmParameters {
     /// `bf_resolution`.
     pub resolution: Seconds,
@@ -104,9 +109,36 @@ impl SlurmSite {
             |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied().filter(is_up));
         let partition_nodes = cluster.partitions.iter().map(set).collect();
         let network = (!cluster.switches.is_empty()).then(|| Network::new(&cluster));
-        let mut site = SlurmSite { cluster, partition_nodes, network, parameters, preemptable: Vec::new() };
+        let all = NodeSet::all(cluster.nodes.len());
+        let mut site =
+            SlurmSite { cluster, pool: None, all, partition_nodes, network, parameters, preemptable: Vec::new() };
         site.preemptable = site.find_preemptable();
         site
+    }
+
+    /// A pool of processors with these parameters.
+    pub(crate) fn of_pool(procs: u32, parameters: SlurmParameters) -> SlurmSite {
+        let cluster = Cluster { partitions: vec![Partition::default()], ..Cluster::default() };
+        let all = NodeSet::whole(procs, NodeSet::suits_bits(procs, procs as usize));
+        // The other parameters have no effect there.
+        let SlurmParameters { resolution, window, growth, most_tried, most_per_user, depth, kill_wait, .. } =
+            parameters;
+        let shared = SlurmParameters {
+            resolution,
+            window,
+            growth,
+            most_tried,
+            most_per_user,
+            depth,
+            kill_wait,
+            ..SlurmParameters::default()
+        };
+        SlurmSite {
+            pool: Some(procs),
+            partition_nodes: vec![all.clone()],
+            all,
+            ..SlurmSite::new(Arc::new(cluster), shared)
+        }
     }
 
     /// The number of nodes.
@@ -129,132 +161,6 @@ impl SlurmSite {
     pub fn cores_of(&self, node: u32, cpus: u32) -> u32 {
         cpus.div_ceil(self.cluster.nodes[node as usize].threads_per_core)
     }
-}
-
-/// A set of nodes, one bit each.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct NodeSet {
-    words: Vec<u64>,
-}
-
-impl NodeSet {
-    /// No nodes, of a machine that has this number.
-    pub fn none(nodes: usize) -> NodeSet {
-        NodeSet { words: vec![0; nodes.div_ceil(64)] }
-    }
-
-    /// All nodes.
-    pub fn all(nodes: usize) -> NodeSet {
-        NodeSet::of(nodes, 0..nodes as u32)
-    }
-
-    /// These nodes.
-    pub fn of(nodes: usize, some: impl IntoIterator<Item = u32>) -> NodeSet {
-        let mut set = NodeSet::none(nodes);
-        some.into_iter().for_each(|node| set.insert(node));
-        set
-    }
-
-    /// Adds a node.
-    pub fn insert(&mut self, node: u32) {
-        self.words[node as usize / 64] |= 1 << (node % 64);
-    }
-
-    /// Removes a node.
-    pub fn remove(&mut self, node: u32) {
-        self.words[node as usize / 64] &= !(1 << (node % 64));
-    }
-
-    /// Whether it has a node.
-    pub fn has(&self, node: u32) -> bool {
-        self.words[node as usize / 64] >> (node % 64) & 1 == 1
-    }
-
-    /// How many it has.
-    pub fn count(&self) -> u32 {
-        self.words.iter().map(|word| word.count_ones()).sum()
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
-    }
-
-    /// Keeps the nodes that the other has too.
-    pub fn keep(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
-    }
-
-    /// Removes the nodes of the other.
-    pub fn take_out(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
-    }
-
-    /// Adds the nodes of the other.
-    pub fn add(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
-    }
-
-    /// The nodes of both.
-    pub fn common(&self, other: &NodeSet) -> NodeSet {
-        let mut both = self.clone();
-        both.keep(other);
-        both
-    }
-
-    /// How many both have.
-    pub fn count_common(&self, other: &NodeSet) -> u32 {
-        self.words.iter().zip(&other.words).map(|(word, other)| (word & other).count_ones()).sum()
-    }
-
-    /// Whether both have a node.
-    pub fn meets(&self, other: &NodeSet) -> bool {
-        self.words.iter().zip(&other.words).any(|(word, other)| word & other != 0)
-    }
-
-    /// Whether the other has all its nodes.
-    pub fn is_within(&self, other: &NodeSet) -> bool {
-        self.words.iter().zip(&other.words).all(|(word, other)| word & !other == 0)
-    }
-
-    /// Whether the first two have a node in common that the other two do not have in common.
-    pub fn is_more([a, b]: [&NodeSet; 2], [c, d]: [&NodeSet; 2]) -> bool {
-        let words = a.words.iter().zip(&b.words).zip(c.words.iter().zip(&d.words));
-        words.into_iter().any(|((a, b), (c, d))| a & b & !(c & d) != 0)
-    }
-
-    /// The nodes in order.
-    pub fn iter(&self) -> impl Iterator<Item = u32> {
-        places(self.words.iter().copied())
-    }
-
-    /// The nodes of both, in order.
-    pub fn iter_common(&self, other: &NodeSet) -> impl Iterator<Item = u32> {
-        places(self.words.iter().zip(&other.words).map(|(word, other)| word & other))
-    }
-
-    /// Keeps the nodes for which this is true.
-    pub fn retain(&mut self, mut keeps: impl FnMut(u32) -> bool) {
-        for (at, word) in self.words.iter_mut().enumerate() {
-            let mut left = *word;
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                if !keeps(at as u32 * 64 + bit) {
-                    *word &= !(1 << bit);
-                }
-            }
-        }
-    }
-}
-
-/// The places of the bits that are set.
-fn places(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
-    words.enumerate().flat_map(|(at, word)| {
-        let next = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
-        std::iter::successors(Some(word).filter(|word| *word != 0), next)
-            .map(move |left| at as u32 * 64 + left.trailing_zeros())
-    })
 }
 
 /// The switches of a network that is a tree.

@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::NodeSet;
 use super::choice::{NodeWeight, UsableNodes, plain_weight};
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::prospects::Prospects;
-use super::site::{NodeSet, SlurmSite};
+use super::site::SlurmSite;
 use crate::time::Time;
 
 /// What is kept from pass to pass.

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use super::NodeSet;
 use super::choice::{Need, NodeTest, NodeWeight, Usable, UsableNodes, are_enough};
 use super::job::NodeCounts;
-use super::site::{FAR, Network, NodeSet};
+use super::site::{FAR, Network};
 
 /// Takes nodes below one switch.
 pub(super) fn by_network(

@@ -1,8 +1,8 @@
 //! The ways in which nodes are taken: by runs of consecutive nodes, the least loaded first, busy nodes first, or the last first.
 
+use super::NodeSet;
 use super::choice::{Need, NodeTest, NodeWeight, UsableNodes, are_enough};
 use super::job::NodeCounts;
-use super::site::NodeSet;
 use super::tree::by_network;
 
 impl NodeTest<'_> {
