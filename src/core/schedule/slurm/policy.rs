@@ -422,7 +422,10 @@ impl Slurm {
     }
 
     fn why_never(&mut self, id: JobId, job: &Submission, view: &Machine, is_end: bool) -> Option<NeverStarts> {
-        view.nodes()?;
+        // On a pool the engine drops what is too wide.
+        if self.site.pool.is_some() {
+            return None;
+        }
         let job = self.job(id, job, view)?;
         match is_end {
             false => self.never(&job),
