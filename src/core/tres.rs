@@ -441,6 +441,8 @@ mod tests {
         assert_eq!((charge(""), charge("CPU=1.5")), (8.0, 12.0));
         assert_eq!(charge("cpu=1.0,Mem=0.25G,GRES/gpu=2.0"), 8.0 + 4.0 + 4.0);
         assert_eq!((charge("mem=0.5"), charge("mem=0.5M"), charge("Node=3")), (8192.0, 8192.0, 6.0));
+        // 16 GB are 16,777,216 KB, and a 64th of a TB.
+        assert_eq!((charge("mem=1K"), charge("mem=64t")), (16_777_216.0, 1.0));
         for wrong in ["cpu", "cpu=x", "cpu=-1", "cpu=1G", "license/a=1", "mem=G"] {
             assert!(Tres::of_billing(wrong).is_err(), "{wrong}");
         }

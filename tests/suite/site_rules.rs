@@ -230,3 +230,19 @@ fn a_job_in_two_partitions_has_the_memory_of_the_first() {
     let jobs = ["0,100,4,100,,1G,,small", "0,100,1,100,,7G,,large", "1,50,1,50,,,,\"small,large\""];
     check_waits(machine, &jobs, &[0, 0, 0]);
 }
+
+/// The first job has one of two nodes for twelve minutes, and the second waits for both. The third asks for an hour, but no job of its
+/// partition runs longer than ten minutes: it ends before the second begins, if it starts now. With twenty minutes it does not.
+#[test]
+fn slurm_plans_no_job_for_longer_than_its_partition_allows() {
+    let machine = |most: &str| {
+        format!(
+            "[[nodes]]\nname = 'n[1-2]'\ncpus = 1\n[[partitions]]\nname = 'long'\nnodes = 'ALL'\ndefault = true\n\
+             [[partitions]]\nname = 'short'\nnodes = 'ALL'\nmax_time = '{most}'\n"
+        )
+    };
+    let jobs = ["0,700,1,720,1,,,long", "1,100,2,300,2,,,long", "2,300,1,3600,1,,,short"];
+    let third = |most: &str| run(&machine(most), &jobs, "slurm:batch_sched_delay=0s,bf_interval=10s").1[2];
+    assert!((0..=11).contains(&third("10m")), "{}", third("10m"));
+    assert!((790..=820).contains(&third("20m")), "{}", third("20m"));
+}

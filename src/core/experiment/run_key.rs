@@ -103,6 +103,20 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::parse_toml;
+
+    /// A comparison of two machines is another run than one whose baseline has the same machine, or a third.
+    #[test]
+    fn both_machines_of_a_comparison_identify_a_run() {
+        let machine = |cpus: u32| {
+            let cluster = Arc::new(parse_toml(&format!("[[nodes]]\nname = \"n\"\ncpus = {cpus}")).unwrap());
+            Some(Arc::new(MachineFile { file: "site.toml".to_string(), cluster, ignored: Vec::new() }))
+        };
+        let run = |own, baseline_machine| Options { machine: machine(own), baseline_machine, ..Options::default() };
+        let keys = [None, machine(2), machine(3)].map(|baseline| run(1, baseline).canonical());
+        assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
+        assert_eq!(run(1, machine(3)).canonical(), keys[2]);
+    }
 
     #[test]
     fn what_changes_a_result_changes_what_identifies_it() {

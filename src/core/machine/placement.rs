@@ -440,3 +440,26 @@ fn first_of(nodes: &mut [(NodeRank, u32)], count: usize) {
         nodes.select_nth_unstable(count);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::machine::{Shapes, parse_toml};
+    use crate::request::{MemoryAsked, Request, Requests};
+
+    /// The nodes have the same CPUs free, and 3,000, 1,000 and 2,000 MB.
+    #[test]
+    fn of_nodes_with_equal_cpus_the_memory_decides() {
+        let cluster = Arc::new(parse_toml("[[nodes]]\nname = \"n[1-3]\"\ncpus = 4\nmemory = 4000").unwrap());
+        let mut requests = Requests::default();
+        let memory = MemoryAsked::PerNode(500);
+        let request = requests.intern(Request { cpus: 2, memory, ..Request::default() });
+        let shapes = Shapes::new(Arc::clone(&cluster), &requests);
+        let mut free = cluster.resources();
+        free.iter_mut().zip([1000, 3000, 2000]).for_each(|(free, used)| free.take(&Tres::on_node(1, used)));
+        let first = |placement| shapes.get(request).place(0, placement, &cluster, &free, |_| false).unwrap()[0].node;
+        assert_eq!([Placement::Pack, Placement::Spread, Placement::Consolidate].map(first), [1, 0, 1]);
+    }
+}

@@ -61,6 +61,16 @@ fn likely_unit(mean: f64) -> TimeUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::{Job, Submission};
+
+    /// Ten jobs of five seconds each, an hour apart, are the fewest that say something.
+    #[test]
+    fn few_jobs_say_nothing() {
+        let job = |at: i64| Job::new(Submission::new(at * HOUR, 1, 60), 5);
+        let doubt =
+            |count| UnitDoubt::of(&Workload { procs: 1, jobs: (0..count).map(job).collect(), ..Workload::default() });
+        assert_eq!((doubt(9), doubt(10).map(|doubt| doubt.likely)), (None, Some(TimeUnit::Hours)));
+    }
 
     #[test]
     fn the_usual_unit_is_the_nearest_to_an_hour() {

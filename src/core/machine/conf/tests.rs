@@ -62,6 +62,9 @@ fn a_site_is_read_as_slurm_reads_it() {
     let [batch, gpu, whole] = &cluster.partitions[..] else { panic!("{:?}", cluster.partitions) };
     assert_eq!((names(&cluster, &batch.nodes).as_str(), batch.is_default), ("b1,n[2-9]", true));
     assert_eq!((batch.max_time, batch.default_time), (Some(3 * DAY), Some(30 * MINUTE)));
+    // The limit of a job that has none: without a default of its own, a partition gives its longest.
+    assert_eq!(batch.time_of_unlimited(), Some(30 * MINUTE));
+    assert_eq!((whole.time_of_unlimited(), gpu.time_of_unlimited()), (Some(3 * DAY), None));
     assert_eq!((batch.priority_tier, batch.priority_job_factor, batch.max_nodes), (2, 1, Some(4)));
     assert_eq!((batch.memory_per_cpu, batch.qos.as_str()), (Some(1000), "normal"));
     assert_eq!((names(&cluster, &gpu.nodes).as_str(), gpu.max_time), ("g[01-02],n2", None));
