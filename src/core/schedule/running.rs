@@ -1,7 +1,6 @@
 //! The running jobs in order of predicted end. It is fast for thousands of jobs, as large machines have them.
 
 use crate::job::JobId;
-use crate::machine::Grant;
 use crate::sorted_blocks::{Block, Sorted, SortedBlocks};
 use crate::time::Time;
 
@@ -10,18 +9,11 @@ use crate::time::Time;
 pub struct Running {
     /// The job's number in order of arrival.
     pub id: JobId,
-    /// What the machine has given it.
-    pub grant: Grant,
+    /// The processors it uses.
+    pub procs: u32,
     /// The predicted end: the start plus the prediction multiplied by the factor `inflate`. For a policy that counts
     /// running jobs by estimates: the start plus the estimate, until the job outlives it.
     pub end: Time,
-}
-
-impl Running {
-    /// The processors it uses.
-    pub fn procs(&self) -> u32 {
-        self.grant.procs()
-    }
 }
 
 /// The running jobs in order of predicted end, then of id.
@@ -63,17 +55,17 @@ impl Sorted for Running {
     }
 
     fn summary(jobs: &[Running]) -> i64 {
-        jobs.iter().map(|job| i64::from(job.procs())).sum()
+        jobs.iter().map(|job| i64::from(job.procs)).sum()
     }
 
     #[inline]
     fn add(&self, procs: &mut i64) {
-        *procs += i64::from(self.procs());
+        *procs += i64::from(self.procs);
     }
 
     #[inline]
     fn remove(&self, procs: &mut i64, _: &[Running]) {
-        *procs -= i64::from(self.procs());
+        *procs -= i64::from(self.procs);
     }
 }
 
@@ -109,12 +101,12 @@ impl RunningJobs {
         })?;
         freed -= summary;
         let last = items.iter().position(|job| {
-            freed += i64::from(job.procs());
+            freed += i64::from(job.procs);
             freed >= procs
         })?;
         let end = items[last].end;
         let behind = items[last + 1..].iter().chain(blocks.flat_map(|block| &block.items));
-        freed += behind.take_while(|job| job.end == end).map(|job| i64::from(job.procs())).sum::<i64>();
+        freed += behind.take_while(|job| job.end == end).map(|job| i64::from(job.procs)).sum::<i64>();
         Some((end, freed))
     }
 
@@ -202,7 +194,7 @@ mod tests {
                 }
                 _ => {
                     let (procs, end) = (rng.random_range(1..100), rng.random_range(0..3000));
-                    let job = Running { id: JobId(step), grant: Grant::of_procs(procs), end };
+                    let job = Running { id: JobId(step), procs, end };
                     running.insert(job);
                     plain.push(job);
                 }
@@ -210,7 +202,7 @@ mod tests {
             if step % 61 == 0 {
                 plain.sort_unstable_by_key(Running::key);
                 assert!(running.iter().eq(&plain));
-                let all: i64 = plain.iter().map(|job| i64::from(job.procs())).sum();
+                let all: i64 = plain.iter().map(|job| i64::from(job.procs)).sum();
                 let wanted = rng.random_range(1..=all + 5);
                 assert_eq!(running.end_that_frees(wanted), plain_end_that_frees(&plain, wanted));
             }
@@ -219,7 +211,7 @@ mod tests {
 
     /// The definition: the first end by which enough processors are free.
     fn plain_end_that_frees(jobs: &[Running], procs: i64) -> Option<(Time, i64)> {
-        let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs())).sum();
+        let freed = |end| jobs.iter().filter(|job| job.end <= end).map(|job| i64::from(job.procs)).sum();
         jobs.iter().map(|job| (job.end, freed(job.end))).find(|(_, freed)| *freed >= procs)
     }
 }
