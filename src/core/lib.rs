@@ -20,6 +20,7 @@ pub mod schedule;
 pub mod settings_file;
 pub mod similar;
 pub mod sort;
+pub mod sorted_blocks;
 pub mod spec;
 pub mod stats;
 pub mod text;

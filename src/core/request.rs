@@ -1,9 +1,11 @@
-//! What a job asks of a machine of nodes: CPUs, nodes, memory, GPUs, features, a partition.
+//! What a job asks of a machine of nodes: CPUs, nodes, memory, devices, features, a partition.
 //!
 //! Many jobs ask for the same, so a log keeps each request once ([`Requests`]) and a job has its number ([`RequestId`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use crate::tres::{Resource, Tres};
 
 /// The number of a request among those of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,9 +40,9 @@ impl MemoryAsked {
     }
 }
 
-/// How many GPUs a job asks for.
+/// How many of a device a job asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum GpusAsked {
+pub enum DeviceAsked {
     /// None.
     #[default]
     None,
@@ -48,6 +50,27 @@ pub enum GpusAsked {
     PerNode(u32),
     /// On all of its nodes together.
     Total(u32),
+}
+
+impl DeviceAsked {
+    /// Of a number for all nodes together: the same number on each node, where that is possible.
+    pub fn of_total(total: u32, nodes: u32) -> DeviceAsked {
+        match nodes {
+            _ if total == 0 => DeviceAsked::None,
+            1.. if total.is_multiple_of(nodes) => DeviceAsked::PerNode(total / nodes),
+            _ => DeviceAsked::Total(total),
+        }
+    }
+
+    /// Of a number for each node.
+    pub fn on_each(count: u32) -> DeviceAsked {
+        if count > 0 { DeviceAsked::PerNode(count) } else { DeviceAsked::None }
+    }
+
+    /// A job that asks for this of one device and for no other.
+    pub fn of(self, kind: Resource) -> Tres<DeviceAsked> {
+        Tres::default().with(kind, self)
+    }
 }
 
 /// What one job asks for, as its user wrote it or as the accounting tells it. 0 and empty texts: the job does not say.
@@ -67,8 +90,8 @@ pub struct Request {
     pub cpus_per_task: u32,
     /// Its memory.
     pub memory: MemoryAsked,
-    /// Its GPUs.
-    pub gpus: GpusAsked,
+    /// Its devices.
+    pub devices: Tres<DeviceAsked>,
     /// The features that its nodes must have: `ib&bigmem`, `v100|a100`.
     pub constraint: String,
     /// Whether no other job may be on its nodes.
@@ -84,12 +107,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// Its GPUs, all together. A job that does not say its nodes has one.
-    pub fn all_gpus(&self) -> u64 {
-        match self.gpus {
-            GpusAsked::None => 0,
-            GpusAsked::Total(gpus) => gpus.into(),
-            GpusAsked::PerNode(gpus) => u64::from(gpus) * u64::from(self.min_nodes.max(1)),
+    /// All it asks for of a device. A job that does not say its nodes has one.
+    pub fn all_of(&self, kind: Resource) -> u64 {
+        match self.devices[kind] {
+            DeviceAsked::None => 0,
+            DeviceAsked::Total(count) => count.into(),
+            DeviceAsked::PerNode(count) => u64::from(count) * u64::from(self.min_nodes.max(1)),
         }
     }
 

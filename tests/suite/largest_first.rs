@@ -17,8 +17,8 @@ impl Policy for LargestFirst {
         waiting.sort_by_key(|job| Reverse(job.procs));
         let mut capacity = machine.capacity;
         for job in waiting {
-            if capacity.fits(job.shape()) {
-                capacity.take(job.shape());
+            if capacity.fits(job.procs) {
+                capacity.take(job.procs);
                 out.starts.push(job.id);
             }
         }

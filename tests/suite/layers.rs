@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules ("rooms") of each package by layer ("floor"), lowest first; modules of one layer do not use each other. The
-/// compiler checks that packages use only packages below them. (`files`, `time`, `text`, `similar`, `sort`, `tres` and
-/// `request` are below the other basic modules, which use them; `program` is above them.)
+/// compiler checks that packages use only packages below them. (`files`, `time`, `text`, `similar`, `sort`, `sorted_blocks`,
+/// `tres` and `request` are below the other basic modules, which use them; `program` is above them.)
 const FLOORS: [&[&str]; 19] = [
-    &["files", "time", "text", "similar", "sort"],
+    &["files", "time", "text", "similar", "sort", "sorted_blocks"],
     &["tres"],
     &["request"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],

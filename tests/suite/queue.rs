@@ -8,10 +8,11 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use shadowtime::request::{GpusAsked, MemoryAsked};
+use shadowtime::request::{DeviceAsked, MemoryAsked};
 use shadowtime::trace::{
     PresentJob, PresentQueue, PresentStage, ProcsField, QueueReading, Source, TraceError, Unit, read_queue,
 };
+use shadowtime::tres::Resource;
 
 fn recorded(name: &str) -> Source {
     Source::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/queue").join(name))
@@ -39,7 +40,7 @@ fn what_jobs_of_a_queue_ask_for() {
                     asked.cpus,
                     asked.min_nodes,
                     asked.memory,
-                    asked.gpus,
+                    asked.devices[Resource::Gpus],
                     asked.constraint.clone(),
                     asked.partitions.clone(),
                 )
@@ -56,12 +57,12 @@ fn what_jobs_of_a_queue_ask_for() {
     let expected = [
         (
             "7".to_string(),
-            Some((8, 2, MemoryAsked::PerNode(4096), GpusAsked::PerNode(1), String::new(), vec!["gpu".to_string()])),
+            Some((8, 2, MemoryAsked::PerNode(4096), DeviceAsked::PerNode(1), String::new(), vec!["gpu".to_string()])),
             Some("n[1-2]".to_string()),
         ),
         (
             "8".to_string(),
-            Some((1, 1, MemoryAsked::PerNode(500), GpusAsked::None, "ib&big".to_string(), vec![a, b])),
+            Some((1, 1, MemoryAsked::PerNode(500), DeviceAsked::None, "ib&big".to_string(), vec![a, b])),
             None,
         ),
     ];
@@ -72,7 +73,7 @@ fn what_jobs_of_a_queue_ask_for() {
         "tres_req_str":"cpu=4,mem=8000M,node=2,gres/gpu=2","features":"v100","exclusive":["true"],"nodes":""}]}"#;
     let [(_, Some(found), None)] = &asked(&bytes(json))[..] else { panic!("one job") };
     let gpu = vec!["gpu".to_string()];
-    assert_eq!(*found, (4, 2, MemoryAsked::PerCpu(2000), GpusAsked::PerNode(1), "v100".to_string(), gpu));
+    assert_eq!(*found, (4, 2, MemoryAsked::PerCpu(2000), DeviceAsked::PerNode(1), "v100".to_string(), gpu));
     let recorded = asked(&recorded("squeue.json.gz"));
     let (_, found, _) = recorded.iter().find(|job| job.2.as_deref() == Some("n2")).unwrap();
     let found = found.as_ref().unwrap();

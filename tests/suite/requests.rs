@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use shadowtime::experiment::{OptionForm, Options};
-use shadowtime::request::{GpusAsked, MemoryAsked, Request};
+use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::trace::{Log, Source, TraceError, clean, read, read_joined};
+use shadowtime::tres::Resource;
 
 use crate::support::{Folder, real_logs, sim, sim_ok};
 
@@ -62,7 +63,7 @@ fn with_gpus() -> Request {
         min_nodes: 2,
         tasks: 3,
         memory: MemoryAsked::PerCpu(2800),
-        gpus: GpusAsked::PerNode(2),
+        devices: DeviceAsked::PerNode(2).of(Resource::Gpus),
         constraint: "ib&a100".into(),
         partitions: vec!["gpu".into()],
         qos: "high".into(),
@@ -144,7 +145,7 @@ fn columns_of_a_table() {
         max_nodes: 4,
         tasks_per_node: 4,
         memory: MemoryAsked::PerNode(8192),
-        gpus: GpusAsked::Total(2),
+        devices: DeviceAsked::Total(2).of(Resource::Gpus),
         constraint: "ib".into(),
         exclusive: true,
         partitions: vec!["short".into()],
@@ -279,8 +280,8 @@ fn requests_of_real_files() {
     assert_eq!(micro.len(), 500);
     assert_eq!(count(&micro, &|request| request.memory == MemoryAsked::PerCpu(2800)), 457);
     assert_eq!(count(&micro, &|request| request.memory == MemoryAsked::PerNode(500_000)), 43);
-    assert_eq!(count(&micro, &|request| request.gpus == GpusAsked::PerNode(1)), 22);
-    assert_eq!(count(&micro, &|request| request.gpus == GpusAsked::PerNode(2)), 31);
+    assert_eq!(count(&micro, &|request| request.devices[Resource::Gpus] == DeviceAsked::PerNode(1)), 22);
+    assert_eq!(count(&micro, &|request| request.devices[Resource::Gpus] == DeviceAsked::PerNode(2)), 31);
     // Its ReqMem has the bit for memory of each CPU within the number, and its ReqTRES has the sum.
     let pozidriv = asked(&of("slurm-pozidriv.txt.gz"));
     assert_eq!(count(&pozidriv, &|request| request.memory == MemoryAsked::PerCpu(2800)), 10_587);

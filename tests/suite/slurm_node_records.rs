@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use shadowtime::machine::associations::Associations;
 use shadowtime::machine::{Cluster, MachineFile, NodeGrant, NodeShare, Resource, Tres};
-use shadowtime::request::{GpusAsked, MemoryAsked, Request};
+use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
@@ -111,9 +111,9 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         (Some(memory), false) => MemoryAsked::PerNode(memory),
     };
     let gpus = match (number("gres"), number("gpus")) {
-        (1.., _) => GpusAsked::PerNode(number("gres")),
-        (0, 0) => GpusAsked::None,
-        (0, gpus) => GpusAsked::Total(gpus),
+        (1.., _) => DeviceAsked::PerNode(number("gres")),
+        (0, 0) => DeviceAsked::None,
+        (0, gpus) => DeviceAsked::Total(gpus),
     };
     let request = Request {
         cpus: number("min_cpus"),
@@ -123,7 +123,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         tasks_per_node: number("ntpn"),
         cpus_per_task: number("cpt"),
         memory,
-        gpus,
+        devices: gpus.of(Resource::Gpus),
         constraint: text("feat"),
         exclusive: job["excl"] == true,
         partitions: text("part").split(',').map(str::to_string).collect(),

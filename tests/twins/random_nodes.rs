@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::machine::{Cluster, Node, Partition, Resource, Tres};
-use shadowtime::request::{GpusAsked, MemoryAsked, Request};
+use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 
 pub fn node(at: usize, cpus: u32, memory: u64, gpus: u32) -> Node {
     let features = Vec::new();
@@ -53,7 +53,7 @@ pub fn request_of(cpus: u32, partition: &Partition, (memory, gpus, nodes): (u64,
         min_nodes: nodes,
         max_nodes: nodes,
         memory: if memory > 0 { MemoryAsked::PerCpu(memory) } else { MemoryAsked::Unsaid },
-        gpus: if gpus > 0 { GpusAsked::PerNode(gpus) } else { GpusAsked::None },
+        devices: DeviceAsked::on_each(gpus).of(Resource::Gpus),
         partitions: vec![partition.name.clone()],
         ..Request::default()
     }

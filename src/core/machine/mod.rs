@@ -35,35 +35,7 @@ pub use shapes::{Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::slurm_time;
 
-/// What a job asks of the machine. Jobs that ask for the same have the same shape, so whether a shape fits is the same for all of
-/// them. In a pool it is the number of processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ShapeId(u32);
-
-impl ShapeId {
-    /// The shape of a job that asks for processors only.
-    pub const fn of_procs(procs: u32) -> ShapeId {
-        ShapeId(procs)
-    }
-}
-
-/// What a running job was given. It is given back when the job ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grant(u32);
-
-impl Grant {
-    /// What a pool gives to a job that asks for this number of processors.
-    pub const fn of_procs(procs: u32) -> Grant {
-        Grant(procs)
-    }
-
-    /// The number of processors.
-    pub const fn procs(self) -> u32 {
-        self.0
-    }
-}
-
-/// What a machine has, and what of it is free.
+/// The processors of a machine, and how many of them are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     procs: u32,
@@ -86,25 +58,19 @@ impl Capacity {
         self.free
     }
 
-    /// Whether a job of this shape fits the idle machine.
-    pub const fn can_hold(&self, shape: ShapeId) -> bool {
-        shape.0 <= self.procs
+    /// Whether a job of so many processors fits now.
+    pub const fn fits(&self, procs: u32) -> bool {
+        procs as i64 <= self.free
     }
 
-    /// Whether a job of this shape fits now.
-    pub const fn fits(&self, shape: ShapeId) -> bool {
-        shape.0 as i64 <= self.free
+    /// A job takes so many. Only a replay takes what does not fit.
+    pub const fn take(&mut self, procs: u32) {
+        self.free -= procs as i64;
     }
 
-    /// Takes what a job of this shape needs. Only a replay takes what does not fit.
-    pub const fn take(&mut self, shape: ShapeId) -> Grant {
-        self.free -= shape.0 as i64;
-        Grant(shape.0)
-    }
-
-    /// Gives back what a job was given.
-    pub const fn give(&mut self, grant: Grant) {
-        self.free += grant.0 as i64;
+    /// A job gives so many back.
+    pub const fn give(&mut self, procs: u32) {
+        self.free += procs as i64;
     }
 }
 
@@ -114,14 +80,14 @@ mod tests {
 
     #[test]
     fn what_is_taken_is_given_back() {
-        let (mut machine, wide) = (Capacity::pool(8), ShapeId::of_procs(6));
-        assert!(machine.can_hold(wide) && machine.fits(wide) && !machine.can_hold(ShapeId::of_procs(9)));
-        let grant = machine.take(wide);
-        assert_eq!((machine.free(), grant.procs(), machine.fits(wide)), (2, 6, false));
+        let mut machine = Capacity::pool(8);
+        assert!(machine.fits(8) && !machine.fits(9));
+        machine.take(6);
+        assert_eq!((machine.free(), machine.fits(6)), (2, false));
         // A replayed log may use more than the machine has.
-        let more = machine.take(wide);
+        machine.take(6);
         assert_eq!(machine.free(), -4);
-        [grant, more].into_iter().for_each(|grant| machine.give(grant));
+        [6, 6].into_iter().for_each(|procs| machine.give(procs));
         assert_eq!(machine, Capacity::pool(8));
     }
 }

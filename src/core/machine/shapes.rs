@@ -9,7 +9,7 @@ use super::cluster::{Cluster, Partition, PartitionState};
 use super::constraint::{BadConstraint, Constraint};
 use super::placement::Placement;
 use super::shape::{ListRelation, NodeList, NodeShape, ShapePlace};
-use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::sort::sort_by_key;
 use crate::tres::{Resource, Tres};
 
@@ -232,10 +232,12 @@ impl NodeLists {
         };
         let constraint = Constraint::parse(&request.constraint).map_err(Unplaceable::Constraint)?;
         let (mut per_node, mut parts) = (Tres::default(), None);
-        match request.gpus {
-            GpusAsked::None => {}
-            GpusAsked::PerNode(gpus) => per_node[Resource::Gpus] = gpus.into(),
-            GpusAsked::Total(gpus) => parts = Some((Resource::Gpus, gpus)).filter(|_| gpus > 0),
+        for kind in Resource::DEVICES {
+            match request.devices[kind] {
+                DeviceAsked::None | DeviceAsked::Total(0) => {}
+                DeviceAsked::PerNode(count) => per_node[kind] = count.into(),
+                DeviceAsked::Total(count) => parts = Some((kind, count)),
+            }
         }
         let mut shape = NodeShape { cpus: request.cpus.max(1), per_node, parts, places: Vec::new() };
         let idle = cluster.resources();

@@ -5,6 +5,8 @@
 //! longer ones by 1, so the sum of rank x logarithm grows by their logarithms. Therefore run times are kept in sorted
 //! blocks with the sums of logarithms.
 
+use crate::sorted_blocks::{Sorted, SortedBlocks};
+
 /// The uniform-log distribution (Downey, equation 4), by the logarithms of its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UniformLog {
@@ -106,69 +108,62 @@ impl Aged {
 /// Run times, in any unit, to which a distribution is fitted.
 #[derive(Clone, Debug, Default)]
 pub struct Lifetimes {
-    blocks: Vec<RuntimeBlock>,
-    count: u64,
+    /// Of each block, the sum of the logarithms.
+    lives: SortedBlocks<Lifetime>,
     sum: f64,
     squares: f64,
     /// The sum of rank x ln t, ranks from 1.
     by_rank: f64,
 }
 
-#[derive(Clone, Debug, Default)]
-struct RuntimeBlock {
-    /// In ascending order, with their logarithms.
-    lives: Vec<(f64, f64)>,
-    sum: f64,
+#[derive(Clone, Copy, Debug)]
+struct Lifetime {
+    runtime: f64,
+    ln: f64,
 }
 
-const LARGEST: usize = 512;
+impl Sorted for Lifetime {
+    type Key = f64;
+    type Summary = f64;
+    const LARGEST: usize = 512;
+
+    fn key(&self) -> f64 {
+        self.runtime
+    }
+
+    fn summary(lives: &[Lifetime]) -> f64 {
+        lives.iter().map(|life| life.ln).sum()
+    }
+
+    fn add(&self, sum: &mut f64) {
+        *sum += self.ln;
+    }
+}
 
 impl Lifetimes {
     /// Adds a run time, which must be above 0.
     pub fn add(&mut self, runtime: f64) {
         // libm's logarithm has the same digits on every platform.
         let ln = libm::log(runtime);
-        let at = self.blocks.partition_point(|block| block.lives.last().is_some_and(|(longest, _)| *longest < runtime));
-        if at == self.blocks.len() {
-            match self.blocks.last() {
-                Some(last) if last.lives.len() < LARGEST => self.insert(at - 1, runtime, ln),
-                _ => {
-                    self.blocks.push(RuntimeBlock::default());
-                    self.insert(at, runtime, ln);
-                }
-            }
-        } else {
-            self.insert(at, runtime, ln);
-        }
-    }
-
-    fn insert(&mut self, at: usize, runtime: f64, ln: f64) {
-        let before: usize = self.blocks[..at].iter().map(|block| block.lives.len()).sum();
-        let after: f64 = self.blocks[at + 1..].iter().map(|block| block.sum).sum();
-        let block = &mut self.blocks[at];
-        let place = block.lives.partition_point(|(other, _)| *other < runtime);
-        let longer: f64 = block.lives[place..].iter().map(|(_, ln)| ln).sum::<f64>() + after;
-        block.lives.insert(place, (runtime, ln));
-        block.sum += ln;
-        self.by_rank += (before + place + 1) as f64 * ln + longer;
-        self.count += 1;
+        let (at, place) = self.lives.place(runtime);
+        let (before, others) = self.lives.blocks().split_at(at);
+        let shorter = before.iter().map(|block| block.items.len()).sum::<usize>() + place;
+        let after: f64 = others[1..].iter().map(|block| block.summary).sum();
+        let longer = Lifetime::summary(&others[0].items[place..]) + after;
+        self.lives.insert_at((at, place), Lifetime { runtime, ln });
+        self.by_rank += (shorter + 1) as f64 * ln + longer;
         self.sum += ln;
         self.squares += ln * ln;
-        if block.lives.len() > LARGEST {
-            let upper = block.lives.split_off(LARGEST / 2);
-            let sum = upper.iter().map(|(_, ln)| ln).sum();
-            block.sum = block.lives.iter().map(|(_, ln)| ln).sum();
-            self.blocks.insert(at + 1, RuntimeBlock { lives: upper, sum });
-        }
     }
 
     /// The best fit. None if there are no two different run times.
     pub fn fit(&self) -> Option<UniformLog> {
-        let (shortest, longest) = (self.blocks.first()?.lives.first()?.0, self.blocks.last()?.lives.last()?.0);
+        let blocks = self.lives.blocks();
+        let (shortest, longest) = (blocks.first()?.items.first()?.runtime, blocks.last()?.items.last()?.runtime);
         if shortest == longest {
             return None;
         }
-        let n = self.count as f64;
+        let n = self.lives.len() as f64;
         let (mean_ln, mean_rank) = (self.sum / n, (n + 1.0) / (2.0 * n));
         let slope = (self.by_rank / n - self.sum * mean_rank) / (self.squares - self.sum * mean_ln);
         let intercept = mean_rank - slope * mean_ln;

@@ -65,13 +65,13 @@ impl Check {
                 && let Some(job) = planned.next()
                 && order == Ordering::Less
             {
-                self.changes.push((job.end, i64::from(job.procs())));
+                self.changes.push((job.end, i64::from(job.procs)));
             }
             if order != Ordering::Less
                 && let Some(job) = running.next()
                 && order == Ordering::Greater
             {
-                self.changes.push((job.end, -i64::from(job.procs())));
+                self.changes.push((job.end, -i64::from(job.procs)));
             }
         }
     }

@@ -77,7 +77,7 @@ impl Easy {
         let EasyPass { machine, head, is_protected } = *pass;
         let may_start_first = |width: u32| {
             let mut newcomers = self.backlog.newcomers(machine).iter().filter_map(QueuePlace::job);
-            newcomers.any(|job| job.procs >= width && machine.capacity.fits(job.shape()))
+            newcomers.any(|job| job.procs >= width && machine.capacity.fits(job.procs))
         };
         let any_starts_first = || guide.width_that_starts_first(head, machine.now).is_some_and(may_start_first);
         machine.only_arrivals
@@ -102,8 +102,8 @@ impl Easy {
         let width = guide.width_that_starts_first(first.head, machine.now);
         if let Some(width) = width.filter(|&width| i64::from(width) <= capacity.free()) {
             for job in machine.waiting.iter().filter(|job| job.procs >= width) {
-                if capacity.fits(job.shape()) {
-                    capacity.take(job.shape());
+                if capacity.fits(job.procs) {
+                    capacity.take(job.procs);
                     start(job);
                     wide.push(job.id);
                 }
@@ -183,7 +183,7 @@ impl Easy {
         }
         let Easy { rules, backlog, .. } = self;
         while let Some(job) = backlog.index.take(&shadow.room(now, &capacity)) {
-            capacity.take(job.shape());
+            capacity.take(job.procs as u32);
             let counted = rules.running.running_length(job.id, job.length, &backlog.arrivals);
             if !shadow.admit(job.procs, job.length, counted, now) {
                 self.head = None;
@@ -200,7 +200,7 @@ impl Easy {
         for job in candidates {
             let fitted = pass.fitted(job, &backlog.arrivals);
             if shadow.room(now, capacity).holds(job.procs, fitted) {
-                capacity.take(job.shape());
+                capacity.take(job.procs);
                 let counted = rules.running.running_length(job.id, job.length, &backlog.arrivals);
                 if !shadow.admit(i64::from(job.procs), fitted, counted, now) {
                     self.head = None;

@@ -41,10 +41,10 @@ pub(super) fn heads_that_fit<'a>(
     mut fits: impl FnMut(&Waiting),
 ) -> (Option<&'a Waiting>, Capacity) {
     for job in queue {
-        if !capacity.fits(job.shape()) {
+        if !capacity.fits(job.procs) {
             return (Some(job), capacity);
         }
-        capacity.take(job.shape());
+        capacity.take(job.procs);
         fits(job);
     }
     (None, capacity)

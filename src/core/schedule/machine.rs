@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::queue::{Queue, Waiting};
 use super::running::{Move, Running, RunningJobs};
 use crate::job::JobId;
-use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, ShapeId, Shapes};
+use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -166,7 +166,7 @@ impl Machine {
                 self.leave(id);
             }
             Change::Requeue { id, counted, prediction } => {
-                let (procs, length) = (self.stop(id, counted).procs(), self.length(prediction));
+                let (procs, length) = (self.stop(id, counted).procs, self.length(prediction));
                 if let Some(nodes) = &mut self.nodes {
                     nodes.stop(id);
                 }
@@ -196,15 +196,15 @@ impl Machine {
         let fits = match &mut self.nodes {
             // What it is placed with counts, which may be another number than its processors in the log.
             Some(nodes) => start_on(nodes, id, grant),
-            None if self.replays || capacity.fits(job.shape()) => Ok(()),
+            None if self.replays || capacity.fits(job.procs) => Ok(()),
             None => Err(Broken { id, why: "it does not fit the free processors", node: None }),
         };
         if fits.is_err() {
             waiting.insert(job);
             return fits;
         }
-        let grant = capacity.take(job.shape());
-        running.insert(Running { id, grant, end: *now + counted.unwrap_or(job.length) });
+        capacity.take(job.procs);
+        running.insert(Running { id, procs: job.procs, end: *now + counted.unwrap_or(job.length) });
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Machine {
             nodes.arrive(job.id, request);
             start_on(nodes, job.id, grant)?;
         }
-        self.state.capacity.take(ShapeId::of_procs(job.procs()));
+        self.state.capacity.take(job.procs);
         self.state.running.insert(job);
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Machine {
     fn stop(&mut self, id: JobId, counted: Time) -> Running {
         self.state.only_arrivals = false;
         let job = self.state.running.remove(counted, id);
-        self.state.capacity.give(job.grant);
+        self.state.capacity.give(job.procs);
         job
     }
 

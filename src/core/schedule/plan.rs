@@ -15,7 +15,6 @@ use super::rules::{Counting, Rules};
 use super::running::Running;
 use super::widths::FittingJob;
 use crate::job::JobId;
-use crate::machine::Grant;
 use crate::time::{Seconds, Time};
 
 /// The jobs of the queue that a plan has not reached, in their order.
@@ -200,7 +199,7 @@ impl Plan {
         self.ranks.retain(|_| stays.next() == Some(true));
         for &PlannedJob { id, procs, start, length, .. } in self.reserved.iter().filter(|job| job.start == now) {
             starts.push(id);
-            insert(&mut self.running, Running { id, grant: Grant::of_procs(procs), end: start + length });
+            insert(&mut self.running, Running { id, procs, end: start + length });
         }
         self.reserved.retain(|job| job.start != now);
         self.first_open = self.reserved.iter().position(|job| job.is_open).unwrap_or(usize::MAX);
@@ -253,7 +252,7 @@ impl Plan {
         if start == machine.now {
             starts.push(id);
             if self.is_kept {
-                insert(&mut self.running, Running { id, grant: Grant::of_procs(procs), end: start + length });
+                insert(&mut self.running, Running { id, procs, end: start + length });
             }
             return start;
         }

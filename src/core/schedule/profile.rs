@@ -26,7 +26,7 @@ impl Profile {
         self.steps.push(ProfileStep { from: machine.now, free: machine.free() });
         for job in machine.running.iter() {
             let last = self.steps[self.steps.len() - 1];
-            let free = last.free + i64::from(job.procs());
+            let free = last.free + i64::from(job.procs);
             if last.from == job.end {
                 self.steps.last_mut().expect("the step just looked at").free = free;
             } else {
@@ -166,7 +166,6 @@ impl Profile {
 mod tests {
     use super::*;
     use crate::job::JobId;
-    use crate::machine::Grant;
     use crate::rng::stream;
     use crate::schedule::machine::Change;
     use crate::schedule::running::{Running, RunningJobs};
@@ -188,7 +187,7 @@ mod tests {
             self.steps.push(ProfileStep { from: machine.now, free: machine.free() });
             for job in machine.running.iter() {
                 let last = self.steps[self.steps.len() - 1];
-                let free = last.free + i64::from(job.procs());
+                let free = last.free + i64::from(job.procs);
                 if last.from == job.end {
                     self.steps.last_mut().expect("the step just looked at").free = free;
                 } else {
@@ -254,7 +253,7 @@ mod tests {
 
     /// A machine with these running jobs.
     fn machine(now: Time, free: u32, running: &RunningJobs) -> Machine {
-        let mut machine = Machine::pool(free + running.iter().map(Running::procs).sum::<u32>());
+        let mut machine = Machine::pool(free + running.iter().map(|job| job.procs).sum::<u32>());
         machine.change(Change::Clock(now));
         running.iter().for_each(|&job| machine.change(Change::Adopt { job, on_nodes: None }));
         machine
@@ -264,8 +263,8 @@ mod tests {
     fn profile_of(steps: &[(Time, i64)]) -> Profile {
         let mut running = RunningJobs::default();
         for (pair, id) in steps.windows(2).zip(0..) {
-            let grant = Grant::of_procs(u32::try_from(pair[1].1 - pair[0].1).unwrap());
-            running.insert(Running { id: JobId(id), grant, end: pair[1].0 });
+            let procs = u32::try_from(pair[1].1 - pair[0].1).unwrap();
+            running.insert(Running { id: JobId(id), procs, end: pair[1].0 });
         }
         let (now, free) = steps[0];
         let mut profile = Profile::default();
@@ -301,9 +300,9 @@ mod tests {
             let mut running = RunningJobs::default();
             let mut used = 0;
             for id in 0..rng.random_range(0..=count) {
-                let grant = Grant::of_procs(rng.random_range(1..9));
-                let job = Running { id: JobId(id), grant, end: now + grain * rng.random_range(1..500) };
-                used += i64::from(job.procs());
+                let procs = rng.random_range(1..9);
+                let job = Running { id: JobId(id), procs, end: now + grain * rng.random_range(1..500) };
+                used += i64::from(job.procs);
                 running.insert(job);
             }
             let free = rng.random_range(0..20);

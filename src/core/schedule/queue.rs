@@ -2,7 +2,6 @@
 
 use super::room::Room;
 use crate::job::JobId;
-use crate::machine::ShapeId;
 use crate::time::Seconds;
 
 /// A waiting job as a policy sees it.
@@ -16,13 +15,6 @@ pub struct Waiting {
     pub prediction: Seconds,
     /// The prediction that the scheduler computes with, in seconds: the one in force, multiplied by the factor `inflate`.
     pub length: Seconds,
-}
-
-impl Waiting {
-    /// What it asks of the machine.
-    pub fn shape(&self) -> ShapeId {
-        ShapeId::of_procs(self.procs)
-    }
 }
 
 /// A place in the queue: that of a waiting job, or an empty one after its job has left.

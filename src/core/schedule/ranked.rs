@@ -9,6 +9,7 @@ use super::order::{Order, Rank};
 use super::queue::Waiting;
 use super::widths::FittingJob;
 use crate::job::JobId;
+use crate::sorted_blocks::{Block, Sorted, SortedBlocks};
 use crate::time::Seconds;
 
 /// A queue by width, and in its order within each width.
@@ -27,16 +28,8 @@ pub(super) struct Ranked {
 #[derive(Clone, Debug)]
 struct RankedWidth {
     procs: i64,
-    /// Sorted blocks, none of which is empty. Moving the jobs of one block is fast, and so is a search through the shortest
-    /// lengths of all blocks.
-    blocks: Vec<RankBlock>,
-}
-
-#[derive(Clone, Debug)]
-struct RankBlock {
-    jobs: Vec<RankedJob>,
-    /// The smallest length in the block.
-    shortest: Seconds,
+    /// Of each block, the smallest length.
+    jobs: SortedBlocks<RankedJob>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +38,23 @@ struct RankedJob {
     length: Seconds,
 }
 
-impl RankBlock {
+impl Sorted for RankedJob {
+    type Key = Rank;
+    type Summary = Seconds;
     const LARGEST: usize = 64;
 
-    fn new(jobs: Vec<RankedJob>) -> RankBlock {
-        let mut block = RankBlock { jobs, shortest: 0 };
-        block.measure();
-        block
+    #[inline]
+    fn key(&self) -> Rank {
+        self.rank
     }
 
-    fn measure(&mut self) {
-        self.shortest = self.jobs.iter().map(|job| job.length).min().unwrap_or(Seconds::MAX);
+    fn summary(jobs: &[RankedJob]) -> Seconds {
+        jobs.iter().map(|job| job.length).min().unwrap_or(Seconds::MAX)
+    }
+
+    #[inline]
+    fn add(&self, shortest: &mut Seconds) {
+        *shortest = self.length.min(*shortest);
     }
 }
 
@@ -73,11 +72,11 @@ impl Index for Ranked {
         let at = match self.place(procs) {
             Ok(at) => at,
             Err(at) => {
-                self.widths.insert(at, RankedWidth { procs, blocks: Vec::new() });
+                self.widths.insert(at, RankedWidth { procs, jobs: SortedBlocks::default() });
                 at
             }
         };
-        self.widths[at].insert(RankedJob { rank, length: job.length });
+        self.widths[at].jobs.insert(RankedJob { rank, length: job.length });
     }
 
     fn change(&mut self, job: &Waiting, arrivals: &Arrivals) {
@@ -105,8 +104,8 @@ impl Ranked {
         let Some((procs, rank)) = self.places.remove(&id) else { return };
         self.touch(rank);
         let at = self.place(procs).expect("the width of a job in the index");
-        self.widths[at].remove(rank);
-        if self.widths[at].blocks.is_empty() {
+        self.widths[at].jobs.remove(rank).expect("a job in the index");
+        if self.widths[at].jobs.is_empty() {
             self.widths.remove(at);
         }
     }
@@ -147,56 +146,18 @@ impl Ranked {
 }
 
 impl RankedWidth {
-    fn insert(&mut self, job: RankedJob) {
-        let Some(at) = self.block_of(job.rank) else {
-            self.blocks.push(RankBlock::new(vec![job]));
-            return;
-        };
-        let block = &mut self.blocks[at];
-        let place = block.jobs.partition_point(|other| other.rank < job.rank);
-        block.jobs.insert(place, job);
-        block.shortest = block.shortest.min(job.length);
-        if block.jobs.len() > RankBlock::LARGEST {
-            let upper = block.jobs.split_off(RankBlock::LARGEST / 2);
-            block.measure();
-            self.blocks.insert(at + 1, RankBlock::new(upper));
-        }
-    }
-
-    fn remove(&mut self, rank: Rank) {
-        let at = self.block_of(rank).expect("the block of a job in the index");
-        let block = &mut self.blocks[at];
-        let place = block.jobs.binary_search_by_key(&rank, |job| job.rank).expect("a job in the index");
-        block.jobs.remove(place);
-        block.measure();
-        if block.jobs.is_empty() {
-            self.blocks.remove(at);
-        }
-    }
-
-    /// The block for a job of this rank. None if there are no blocks.
-    fn block_of(&self, rank: Rank) -> Option<usize> {
-        let last = |block: &RankBlock| block.jobs.last().map(|job| job.rank);
-        let at = self.blocks.partition_point(|block| last(block) < Some(rank));
-        self.blocks.len().checked_sub(1).map(|most| at.min(most))
-    }
-
-    /// The first job that is at most this long.
-    fn first(&self, longest: Seconds) -> Option<RankedJob> {
-        let block = self.blocks.iter().find(|block| block.shortest <= longest)?;
-        block.jobs.iter().find(|job| job.length <= longest).copied()
-    }
-
     /// The first job after a rank that is at most this long.
     fn first_after(&self, rank: Option<Rank>, longest: Seconds) -> Option<RankedJob> {
-        let Some(rank) = rank else { return self.first(longest) };
-        let at = self.blocks.partition_point(|block| block.jobs.last().is_none_or(|job| job.rank <= rank));
         let fits = |job: &&RankedJob| job.length <= longest;
-        let (first, others) = self.blocks[at..].split_first()?;
-        let after = first.jobs.partition_point(|job| job.rank <= rank);
-        let in_first = if first.shortest <= longest { first.jobs[after..].iter().find(fits) } else { None };
-        let in_others = || others.iter().find(|block| block.shortest <= longest)?.jobs.iter().find(fits);
-        in_first.or_else(in_others).copied()
+        let first_of = |blocks: &[Block<RankedJob>]| {
+            blocks.iter().find(|block| block.summary <= longest)?.items.iter().find(fits).copied()
+        };
+        let Some(rank) = rank else { return first_of(self.jobs.blocks()) };
+        let (at, place) = self.jobs.place(rank);
+        let (first, others) = self.jobs.blocks()[at..].split_first()?;
+        let behind = first.items[place..].iter().skip_while(|job| job.rank == rank);
+        let in_first = if first.summary <= longest { behind.copied().find(|job| fits(&job)) } else { None };
+        in_first.or_else(|| first_of(others))
     }
 }
 

@@ -170,7 +170,6 @@ impl From<Reserving> for Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Grant;
     use crate::request::RequestId;
     use crate::schedule::machine::Change;
     use crate::schedule::running::Running;
@@ -183,7 +182,7 @@ mod tests {
         let mut machine = Machine::pool(10);
         machine.change(Change::Clock(0));
         let adopt = |machine: &mut Machine, procs| {
-            let job = Running { id: JobId(0), grant: Grant::of_procs(procs), end: 1000 };
+            let job = Running { id: JobId(0), procs, end: 1000 };
             machine.change(Change::Adopt { job, on_nodes: None });
         };
         let arrive = |machine: &mut Machine, id, procs, prediction| {

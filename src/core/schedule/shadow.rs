@@ -50,7 +50,7 @@ impl Shadow {
             let frees = machine.running.end_that_frees(missing);
             return frees.map_or(Shadow::NONE, |(time, freed)| Shadow { time, extra: freed - missing });
         }
-        let mut running = machine.running.iter().map(|job| (job.end, job.procs())).peekable();
+        let mut running = machine.running.iter().map(|job| (job.end, job.procs)).peekable();
         let mut started = started.iter().copied().peekable();
         let mut freed = 0;
         // There is always a next end: every job of a workload fits the empty machine.

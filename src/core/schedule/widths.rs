@@ -10,7 +10,6 @@ use super::order::{class, longest_of_class};
 use super::queue::Waiting;
 use super::room::Room;
 use crate::job::JobId;
-use crate::machine::ShapeId;
 use crate::time::Seconds;
 
 /// A job that fits.
@@ -19,13 +18,6 @@ pub(super) struct FittingJob {
     pub id: JobId,
     pub procs: i64,
     pub length: Seconds,
-}
-
-impl FittingJob {
-    /// What it asks of the machine.
-    pub fn shape(&self) -> ShapeId {
-        ShapeId::of_procs(self.procs as u32)
-    }
 }
 
 impl From<&Waiting> for FittingJob {

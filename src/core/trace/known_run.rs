@@ -12,8 +12,9 @@ use super::workload::Workload;
 use crate::job::{InLog, JobId, Submission};
 use crate::program::ProgramSpec;
 use crate::program::json::{PROTOCOL, push_fields, push_id, push_number};
-use crate::request::{GpusAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId, Requests};
 use crate::time::Time;
+use crate::tres::Resource;
 
 /// What is known of a simulation before its first job arrives.
 #[derive(Clone, Debug)]
@@ -133,10 +134,12 @@ fn push_request(line: &mut Vec<u8>, request: &Request) {
         MemoryAsked::PerNode(memory) => add("memory", Some(memory.into())),
         MemoryAsked::PerCpu(memory) => add("memory_per_cpu", Some(memory.into())),
     }
-    match request.gpus {
-        GpusAsked::None => {}
-        GpusAsked::Total(gpus) => add("gpus", Some(gpus.into())),
-        GpusAsked::PerNode(gpus) => add("gpus_per_node", Some(gpus.into())),
+    for kind in Resource::DEVICES {
+        match request.devices[kind] {
+            DeviceAsked::None => {}
+            DeviceAsked::Total(count) => add(kind.name(), Some(count.into())),
+            DeviceAsked::PerNode(count) => add(kind.per_node(), Some(count.into())),
+        }
     }
     add("constraint", text(&request.constraint));
     add("exclusive", request.exclusive.then(|| true.into()));

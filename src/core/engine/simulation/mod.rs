@@ -10,7 +10,6 @@ use super::observer::{Arrival, Cancellation, End, Event, Observer, Occasion, Pla
 use super::recorder::Recorder;
 use super::setup::{EngineOptions, Named};
 use crate::job::{Job, JobId};
-use crate::machine::ShapeId;
 use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
 use crate::schedule::{Asked, Broken, Change, Decisions, Facts, Machine, Move, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
@@ -195,10 +194,9 @@ impl<O: Observer> Simulation<O> {
     #[inline]
     pub fn submit(&mut self, job: &Job) -> Result<JobId, EngineError> {
         let submission = job.submission;
-        let capacity = self.machine.capacity;
-        let is_too_wide = self.machine.nodes().is_none() && !capacity.can_hold(ShapeId::of_procs(submission.procs));
+        let is_too_wide = self.machine.nodes().is_none() && submission.procs > self.machine.procs();
         if is_too_wide && !self.scheduler.replays {
-            let (needs, procs) = (submission.procs, capacity.procs());
+            let (needs, procs) = (submission.procs, self.machine.procs());
             return Err(EngineError::TooWide { job: job.number, needs, procs });
         }
         if let Some(gate) = &mut self.gate

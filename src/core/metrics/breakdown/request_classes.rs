@@ -6,6 +6,7 @@ use super::group_by::{GroupBy, width_class, width_class_name};
 use crate::machine::Cluster;
 use crate::request::{Request, RequestId};
 use crate::trace::{Workload, shown_texts};
+use crate::tres::Resource;
 use crate::tres::print_memory;
 
 /// The largest memory of each class, in MB. More is in one more class, and jobs that do not say in another.
@@ -32,7 +33,7 @@ impl RequestClasses {
             names: Vec::new(),
         };
         Some(match by {
-            GroupBy::Gpus => numbers(0, |request| gpu_class(request.all_gpus())),
+            GroupBy::Gpus => numbers(0, |request| device_class(request.all_of(Resource::Gpus))),
             GroupBy::Memory => numbers(memory_class(None), |request| memory_class(request.all_memory())),
             GroupBy::Qos => RequestClasses::by_name(workload, workload.names.are_wanted(), |asked| asked.qos.clone()),
             GroupBy::Account => {
@@ -92,10 +93,10 @@ fn partitions(request: &Request, cluster: &Cluster) -> String {
 }
 
 /// 0 for none, 1 for one, 2 for two, 3 for three and four.
-fn gpu_class(gpus: u64) -> i64 {
-    match u32::try_from(gpus).unwrap_or(u32::MAX) {
+fn device_class(count: u64) -> i64 {
+    match u32::try_from(count).unwrap_or(u32::MAX) {
         0 => 0,
-        gpus => 1 + width_class(gpus),
+        count => 1 + width_class(count),
     }
 }
 
@@ -121,7 +122,7 @@ impl GroupBy {
         match self {
             GroupBy::Qos => Some(("a QOS", |request| !request.qos.is_empty())),
             GroupBy::Account => Some(("an account", |request| !request.account.is_empty())),
-            GroupBy::Gpus => Some(("GPUs", |request| request.all_gpus() > 0)),
+            GroupBy::Gpus => Some(("GPUs", |request| request.all_of(Resource::Gpus) > 0)),
             GroupBy::Memory => Some(("memory", |request| request.all_memory().is_some())),
             _ => None,
         }

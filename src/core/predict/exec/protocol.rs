@@ -137,16 +137,17 @@ mod tests {
     use crate::predict::board::BoardKeeper;
     use crate::predict::exec::FORM;
     use crate::program::ProgramSpec;
-    use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
+    use crate::request::{DeviceAsked, MemoryAsked, Request, Requests};
     use crate::spec::Spec;
     use crate::trace::WideNumbers;
+    use crate::tres::Resource;
 
     #[test]
     fn events_are_lines_of_json() {
         let mut wide = WideNumbers::default();
         let mut requests = Requests::default();
-        let (memory, gpus) = (MemoryAsked::PerCpu(2000), GpusAsked::Total(2));
-        let request = Request { cpus: 16, min_nodes: 2, memory, gpus, qos: "a\"b".into(), ..Request::default() };
+        let (memory, devices) = (MemoryAsked::PerCpu(2000), DeviceAsked::Total(2).of(Resource::Gpus));
+        let request = Request { cpus: 16, min_nodes: 2, memory, devices, qos: "a\"b".into(), ..Request::default() };
         let request = requests.intern(request);
         let mut keeper = BoardKeeper::default();
         keeper.set_now(7);

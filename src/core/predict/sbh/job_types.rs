@@ -2,8 +2,9 @@
 //!
 //! Being in one category must equal `similar` in tests/twins/oracle.rs, which compares jobs field by field.
 
-use std::hash::{BuildHasher, Hash};
+use std::hash::BuildHasher;
 
+use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::criterion::Criterion;
@@ -36,9 +37,10 @@ pub struct JobTypes {
     /// By category: one of its job types.
     pub some: Vec<JobType>,
     pub known_users: FxHashMap<i32, u32>,
-    known_types: TypeTable,
-    /// By criterion.
-    known_categories: Vec<TypeTable>,
+    /// The job types, found by their keys, which are stored above: here a type has four bytes.
+    known_types: HashTable<u32>,
+    /// By criterion: the categories, found by the key of one of their types.
+    known_categories: Vec<HashTable<u32>>,
 }
 
 /// The values of the compared fields, packed; or a mask of these fields.
@@ -73,8 +75,8 @@ impl JobTypes {
             rows: Vec::new(),
             some: Vec::new(),
             known_users: FxHashMap::default(),
-            known_types: TypeTable::default(),
-            known_categories: criteria.iter().map(|_| TypeTable::default()).collect(),
+            known_types: HashTable::new(),
+            known_categories: criteria.iter().map(|_| HashTable::new()).collect(),
         }
     }
 
@@ -97,27 +99,27 @@ impl JobTypes {
     pub fn type_of(&mut self, job: &Submission) -> JobType {
         let Submission { user, procs, executable, queue, estimate, .. } = *job;
         let key = TypeKey::new(user as u32, procs, executable as u32, queue as u32, estimate as u64).masked(self.any);
-        let slot = match self.known_types.find(&key, |job_type| self.keys[job_type as usize]) {
-            Ok(job_type) => return JobType(job_type),
-            Err(slot) => slot,
-        };
-        self.add_type(key, slot, user)
+        match self.known_types.find(hash(key), |&job_type| self.keys[job_type as usize] == key) {
+            Some(&job_type) => JobType(job_type),
+            None => self.add_type(key, user),
+        }
     }
 
     #[cold]
-    fn add_type(&mut self, key: TypeKey, slot: usize, user: i32) -> JobType {
+    fn add_type(&mut self, key: TypeKey, user: i32) -> JobType {
         let job_type = JobType(self.keys.len() as u32);
         push_tightly(&mut self.keys, key);
-        self.known_types.insert(slot, job_type.0, |job_type| self.keys[job_type as usize]);
+        self.known_types.insert_unique(hash(key), job_type.0, |&job_type| hash(self.keys[job_type as usize]));
         let newcomer = self.known_users.len() as u32;
         push_tightly(&mut self.rows, *self.known_users.entry(user).or_insert(newcomer));
         for (&criterion, known) in self.criteria.iter().zip(&mut self.known_categories) {
             let key_of = |some: &[JobType], category: u32| self.keys[some[category as usize].index()].masked(criterion);
-            let found = known.find(&key.masked(criterion), |category| key_of(&self.some, category));
-            let category = found.unwrap_or_else(|slot| {
+            let key = key.masked(criterion);
+            let found = known.find(hash(key), |&category| key_of(&self.some, category) == key);
+            let category = found.copied().unwrap_or_else(|| {
                 push_tightly(&mut self.some, job_type);
                 let category = self.some.len() as u32 - 1;
-                known.insert(slot, category, |category| key_of(&self.some, category));
+                known.insert_unique(hash(key), category, |&category| hash(key_of(&self.some, category)));
                 category
             });
             push_tightly(&mut self.rows, category);
@@ -134,47 +136,8 @@ pub fn push_tightly<T>(all: &mut Vec<T>, one: T) {
     all.push(one);
 }
 
-/// A hash table from keys to numbers. The keys are stored elsewhere, so that a slot has only four bytes.
-#[derive(Debug)]
-struct TypeTable {
-    /// Their number is a power of two; at least a quarter of them is free.
-    slots: Vec<u32>,
-    taken: usize,
-}
-
-const FREE: u32 = u32::MAX;
-
-impl Default for TypeTable {
-    fn default() -> Self {
-        TypeTable { slots: vec![FREE; 4], taken: 0 }
-    }
-}
-
-impl TypeTable {
-    /// The number of a key, or the slot where to insert it.
-    fn find<K: Hash + Eq>(&self, key: &K, key_of: impl Fn(u32) -> K) -> Result<u32, usize> {
-        let last = self.slots.len() - 1;
-        let mut slot = FxBuildHasher.hash_one(key) as usize & last;
-        loop {
-            match self.slots[slot] {
-                FREE => return Err(slot),
-                number if key_of(number) == *key => return Ok(number),
-                _ => slot = (slot + 1) & last,
-            }
-        }
-    }
-
-    fn insert<K: Hash + Eq>(&mut self, slot: usize, number: u32, key_of: impl Fn(u32) -> K) {
-        self.slots[slot] = number;
-        self.taken += 1;
-        if self.taken * 4 > self.slots.len() * 3 {
-            let twice = vec![FREE; self.slots.len() * 2];
-            for number in std::mem::replace(&mut self.slots, twice).into_iter().filter(|number| *number != FREE) {
-                let slot = self.find(&key_of(number), &key_of).expect_err("every number has another key");
-                self.slots[slot] = number;
-            }
-        }
-    }
+fn hash(key: TypeKey) -> u64 {
+    FxBuildHasher.hash_one(key)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::predict::metric::Metric;
+use crate::sorted_blocks::{Sorted, SortedBlocks};
 use crate::time::Seconds;
 
 /// Runtimes with one metric. Adding, removing and reading the metric are fast for any number of runtimes. Small sets use
@@ -20,7 +21,7 @@ pub enum Runtimes {
 #[derive(Clone, Debug)]
 pub enum Many {
     /// For the median, the minimum and the maximum.
-    Sorted(SortedBlocks),
+    Sorted(SortedBlocks<Seconds>),
     /// For the mean.
     Sum { sum: i128, count: usize },
     /// For the last one: by position in the order of ends.
@@ -53,8 +54,8 @@ impl Runtimes {
                 few.add(runtime);
             }
             Runtimes::Few(few) => {
-                let mut blocks = SortedBlocks { len: Few::MOST, blocks: vec![few.in_order().to_vec()] };
-                blocks.add(runtime);
+                let mut blocks = SortedBlocks::of_block(few.in_order().to_vec());
+                blocks.insert(runtime);
                 *self = Runtimes::Many(Box::new(Many::Sorted(blocks)));
             }
             Runtimes::Many(many) => many.add(runtime, when),
@@ -122,7 +123,7 @@ fn by_order(metric: Metric, count: usize, except: Option<usize>, nth: impl Fn(us
 impl Many {
     fn add(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Many::Sorted(blocks) => blocks.add(runtime),
+            Many::Sorted(blocks) => blocks.insert(runtime),
             Many::Sum { sum, count } => (*sum, *count) = (*sum + i128::from(runtime), *count + 1),
             Many::Last(by_time) => drop(by_time.insert(when, runtime)),
         }
@@ -130,7 +131,7 @@ impl Many {
 
     fn take(&mut self, runtime: Seconds, when: u64) {
         match self {
-            Many::Sorted(blocks) => blocks.take(runtime),
+            Many::Sorted(blocks) => drop(blocks.remove(runtime)),
             Many::Sum { sum, count } => (*sum, *count) = (*sum - i128::from(runtime), *count - 1),
             Many::Last(by_time) => drop(by_time.remove(&when)),
         }
@@ -139,8 +140,12 @@ impl Many {
     fn metric_without(&self, metric: Metric, one: Option<(Seconds, u64)>) -> Option<Seconds> {
         match self {
             Many::Sorted(blocks) => {
-                let except = one.map(|(runtime, _)| blocks.place_of(runtime));
-                by_order(metric, blocks.len, except, |nth| blocks.nth(nth))
+                let before = |at: usize| blocks.blocks()[..at].iter().map(|block| block.items.len()).sum::<usize>();
+                let except = one.map(|(runtime, _)| {
+                    let (at, place) = blocks.place(runtime);
+                    before(at) + place
+                });
+                by_order(metric, blocks.len(), except, |nth| *blocks.get(nth).expect("a place in the list"))
             }
             Many::Sum { sum, count } => {
                 let count = count - usize::from(one.is_some());
@@ -242,67 +247,19 @@ fn insert_last(numbers: &mut [Seconds]) {
     }
 }
 
-/// Many sorted numbers, in blocks that are small enough for fast insertion. (A tree would also work; this is shorter, and
-/// faster up to a million numbers.)
-#[derive(Clone, Debug, Default)]
-pub struct SortedBlocks {
-    len: usize,
-    /// No block is empty.
-    blocks: Vec<Vec<Seconds>>,
-}
-
-impl SortedBlocks {
+impl Sorted for Seconds {
+    type Key = Seconds;
+    type Summary = ();
     const LARGEST: usize = 512;
 
-    fn add(&mut self, value: Seconds) {
-        self.len += 1;
-        if self.blocks.is_empty() {
-            self.blocks.push(Vec::new());
-        }
-        let at = self.block_of(value);
-        let block = &mut self.blocks[at];
-        block.insert(block.partition_point(|&other| other < value), value);
-        if block.len() > Self::LARGEST {
-            let upper = block.split_off(Self::LARGEST / 2);
-            self.blocks.insert(at + 1, upper);
-        }
+    #[inline]
+    fn key(&self) -> Seconds {
+        *self
     }
 
-    fn take(&mut self, value: Seconds) {
-        let at = self.block_of(value);
-        let Some(block) = self.blocks.get_mut(at) else { return };
-        if let Ok(place) = block.binary_search(&value) {
-            block.remove(place);
-            self.len -= 1;
-            if block.is_empty() {
-                self.blocks.remove(at);
-            }
-        }
-    }
+    fn summary(_: &[Seconds]) {}
 
-    /// How many numbers are less than `value`.
-    fn place_of(&self, value: Seconds) -> usize {
-        let at = self.block_of(value);
-        let before: usize = self.blocks[..at].iter().map(Vec::len).sum();
-        before + self.blocks[at].partition_point(|&other| other < value)
-    }
-
-    fn nth(&self, nth: usize) -> Seconds {
-        let mut before = 0;
-        for block in &self.blocks {
-            if nth < before + block.len() {
-                return block[nth - before];
-            }
-            before += block.len();
-        }
-        unreachable!("index {nth} of {} numbers", self.len)
-    }
-
-    /// The index of the block that contains `value` or into which it would be inserted.
-    fn block_of(&self, value: Seconds) -> usize {
-        let at = self.blocks.partition_point(|block| block.last().is_some_and(|&largest| largest < value));
-        at.min(self.blocks.len().saturating_sub(1))
-    }
+    fn add(&self, (): &mut ()) {}
 }
 
 #[cfg(test)]

@@ -72,12 +72,12 @@ impl Turn {
     ) -> Result<(JobId, Option<NodeGrant>), String> {
         let job = self.waiting(&asked.id, machine, news)?;
         // On nodes it counts what the job is placed with.
-        if machine.nodes().is_none() && !self.capacity.fits(job.shape()) {
+        if machine.nodes().is_none() && !self.capacity.fits(job.procs) {
             let (needed, free) = (counted(job.procs.into(), "processor"), self.capacity.free());
             return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.id)));
         }
         let grant = self.grant(job.id, asked, machine).map_err(|why| format!("{} {why}", news.in_words(job.id)))?;
-        self.capacity.take(job.shape());
+        self.capacity.take(job.procs);
         grant.iter().for_each(|grant| take(&mut self.free, grant));
         self.started.insert(job.id);
         Ok((job.id, grant))

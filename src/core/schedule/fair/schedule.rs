@@ -157,7 +157,7 @@ impl VirtualSchedule {
             self.machine.adopt(*job, real.nodes());
             let there = VirtualStage::Running { start: real.now, due: NEVER, is_certain: false };
             let (estimate, real) = (job.end - real.now, RealStage::Running { start: real.now });
-            let procs = job.procs();
+            let procs = job.procs;
             self.jobs[job.id.index()] = FairJob { estimate, procs, prediction: 0, real, there, ..FairJob::GONE };
         }
         self.forget_gone();

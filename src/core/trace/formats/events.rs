@@ -100,7 +100,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
     let asked = SbatchAsked { values: fields, gres };
     let request = asked.request()?;
     let procs = match collector.options.reading.unit {
-        Unit::Gpus => i64::try_from(request.all_gpus()).unwrap_or(i64::MAX),
+        unit if Unit::DEVICES.contains(&unit) => i64::try_from(request.all_of(unit)).unwrap_or(i64::MAX),
         _ => i64::from(request.cpus),
     };
     if procs == 0 {

@@ -1,8 +1,9 @@
 //! The fields of a request by their names, as in files of requests and in the columns of tables.
 
 use super::{MB, names, words};
-use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::trace::number;
+use crate::tres::Resource;
 
 /// The names of the fields, except the CPUs.
 pub const REQUEST_FIELDS: [&str; 14] = [
@@ -47,22 +48,23 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
                 _ => request.memory = MemoryAsked::PerCpu(memory),
             }
         }
-        "gpus" | "gpus_per_node" => {
-            let gpus = whole(text)?;
-            if request.gpus != GpusAsked::None && gpus > 0 {
-                return Err(BOTH_GPUS);
-            }
-            if gpus > 0 {
-                request.gpus = if field == "gpus" { GpusAsked::Total(gpus) } else { GpusAsked::PerNode(gpus) };
-            }
-        }
         "constraint" => request.constraint = words(text.as_bytes()),
         "exclusive" => request.exclusive = switch(text)?,
         "partition" => request.partitions = names(text.as_bytes()),
         "qos" => request.qos = words(text.as_bytes()),
         "account" => request.account = words(text.as_bytes()),
         "nice" => request.nice = text.parse().map_err(|_| "is not a whole number below 2^31")?,
-        _ => unreachable!("the field {field} is not in the list"),
+        _ => {
+            let mut devices = Resource::DEVICES.into_iter();
+            let kind = devices.find(|kind| [kind.name(), kind.per_node()].contains(&field));
+            let asked = &mut request.devices[kind.expect("the field is in the list")];
+            match whole(text)? {
+                0 => {}
+                _ if *asked != DeviceAsked::None => return Err(BOTH_GPUS),
+                count if field.ends_with("_per_node") => *asked = DeviceAsked::PerNode(count),
+                count => *asked = DeviceAsked::Total(count),
+            }
+        }
     }
     Ok(())
 }
@@ -178,7 +180,10 @@ mod tests {
         for (field, text) in [("memory", "0"), ("memory_per_cpu", "2G"), ("gpus", ""), ("gpus_per_node", "2")] {
             set_field(&mut request, field, text).unwrap();
         }
-        assert_eq!((request.memory, request.gpus), (MemoryAsked::PerCpu(2048), GpusAsked::PerNode(2)));
+        assert_eq!(
+            (request.memory, request.devices[Resource::Gpus]),
+            (MemoryAsked::PerCpu(2048), DeviceAsked::PerNode(2))
+        );
         assert_eq!(set_field(&mut request, "memory", "5"), Err(BOTH_MEMORIES));
         assert_eq!(set_field(&mut request, "gpus", "5"), Err(BOTH_GPUS));
         assert!(set_field(&mut request, "exclusive", "perhaps").is_err());

@@ -4,8 +4,9 @@ use super::fields::memory_with;
 use super::node_text::{NodeGroup, NodeText};
 use super::reading::RequestsRead;
 use super::{if_more_than_cpus, memory_of_total, words};
-use crate::request::{GpusAsked, MemoryAsked, Request, RequestId};
+use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId};
 use crate::trace::rows::{Bad, leading_number};
+use crate::tres::Resource;
 
 /// What a row of PBS says of a request. Texts are as written.
 pub struct PbsAsked<'r> {
@@ -52,8 +53,9 @@ impl<'r> PbsAsked<'r> {
                 _ => memory_of_total(memory_with(self.mem, 1).unwrap_or(0), request.min_nodes, request.cpus),
             };
         }
-        if request.gpus == GpusAsked::None {
-            request.gpus = gpus_of_total(self.gpus, request.min_nodes);
+        let gpus = &mut request.devices[Resource::Gpus];
+        if *gpus == DeviceAsked::None {
+            *gpus = DeviceAsked::of_total(self.gpus, request.min_nodes);
         }
         let features = self.feature.split(|&byte| byte == b':').map(words).filter(|name| !name.is_empty());
         let own = Some(std::mem::take(&mut request.constraint)).filter(|own| !own.is_empty());
@@ -95,24 +97,15 @@ impl<'r> PbsAsked<'r> {
                 0 => MemoryAsked::Unsaid,
                 memory => MemoryAsked::PerNode(memory),
             };
-            let gpus = gpus_of_total(chunk.gpus.saturating_mul(count), 1);
-            return Request { min_nodes: 1, max_nodes: 1, tasks: cpus, memory, gpus, ..request };
+            let devices = DeviceAsked::of_total(chunk.gpus.saturating_mul(count), 1).of(Resource::Gpus);
+            return Request { min_nodes: 1, max_nodes: 1, tasks: cpus, memory, devices, ..request };
         }
         let memory = match chunk.memory.div_ceil(chunk.cpus.into()) {
             0 => MemoryAsked::Unsaid,
             memory => MemoryAsked::PerCpu(memory),
         };
-        let gpus = gpus_of_total(chunk.gpus.saturating_mul(count), 0);
-        Request { tasks: count, cpus_per_task: chunk.cpus, memory, gpus, ..request }
-    }
-}
-
-/// GPUs of which only the sum is known: the same on each node, if that is possible.
-fn gpus_of_total(total: u32, nodes: u32) -> GpusAsked {
-    match nodes {
-        _ if total == 0 => GpusAsked::None,
-        1.. if total.is_multiple_of(nodes) => GpusAsked::PerNode(total / nodes),
-        _ => GpusAsked::Total(total),
+        let devices = DeviceAsked::of_total(chunk.gpus.saturating_mul(count), 0).of(Resource::Gpus);
+        Request { tasks: count, cpus_per_task: chunk.cpus, memory, devices, ..request }
     }
 }
 
@@ -126,7 +119,7 @@ fn of_group(group: &NodeGroup) -> Request {
         tasks: cpus,
         tasks_per_node: group.cpus,
         memory: if group.memory > 0 { MemoryAsked::PerNode(group.memory) } else { MemoryAsked::Unsaid },
-        gpus: if group.gpus > 0 { GpusAsked::PerNode(group.gpus) } else { GpusAsked::None },
+        devices: DeviceAsked::on_each(group.gpus).of(Resource::Gpus),
         constraint: group.features.join("&"),
         ..Request::default()
     }
@@ -150,7 +143,7 @@ pub fn of_node_text(text: &NodeText, cpus: u32) -> Request {
             cpus: sum(|group| group.cpus.max(1)).max(cpus).max(1),
             min_nodes: nodes,
             max_nodes: nodes,
-            gpus: gpus_of_total(sum(|group| group.gpus), 0),
+            devices: DeviceAsked::of_total(sum(|group| group.gpus), 0).of(Resource::Gpus),
             exclusive,
             ..Request::default()
         },
@@ -196,7 +189,7 @@ mod tests {
             ..Request::default()
         };
         assert_eq!(request(asked), expected);
-        let Request { gpus, account, constraint, .. } = request(PbsAsked {
+        let Request { devices, account, constraint, .. } = request(PbsAsked {
             nodes: b"1:ppn=28:default",
             gpus: 2,
             account: b"caste",
@@ -204,7 +197,10 @@ mod tests {
             cpus: 28,
             ..NONE
         });
-        assert_eq!((gpus, &account[..], &constraint[..]), (GpusAsked::PerNode(2), "caste", "default&gpu"));
+        assert_eq!(
+            (devices[Resource::Gpus], &account[..], &constraint[..]),
+            (DeviceAsked::PerNode(2), "caste", "default&gpu")
+        );
         // The sum of unequal groups; its memory for each CPU, because it is not the same on each node.
         let Request { cpus, min_nodes, max_nodes, tasks_per_node, memory, .. } =
             request(PbsAsked { nodes: b"1:ppn=1+3:ppn=2", mem: b"10mb", cpus: 7, ..NONE });
@@ -228,7 +224,7 @@ mod tests {
             tasks: 65,
             tasks_per_node: 13,
             memory: MemoryAsked::PerNode(26 * 1024),
-            gpus: GpusAsked::PerNode(2),
+            devices: DeviceAsked::PerNode(2).of(Resource::Gpus),
             ..Request::default()
         };
         assert_eq!(of(b"scatter:excl"), Request { exclusive: true, ..nodes.clone() });
@@ -238,7 +234,7 @@ mod tests {
             tasks: 5,
             cpus_per_task: 13,
             memory: MemoryAsked::PerCpu(2048),
-            gpus: GpusAsked::Total(10),
+            devices: DeviceAsked::Total(10).of(Resource::Gpus),
             ..Request::default()
         };
         assert_eq!((of(b""), of(b"free:shared")), (free.clone(), free));
@@ -248,7 +244,7 @@ mod tests {
             max_nodes: 1,
             tasks: 65,
             memory: MemoryAsked::PerNode(130 * 1024),
-            gpus: GpusAsked::PerNode(10),
+            devices: DeviceAsked::PerNode(10).of(Resource::Gpus),
             ..Request::default()
         };
         assert_eq!(of(b"pack"), packed);

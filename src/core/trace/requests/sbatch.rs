@@ -1,7 +1,7 @@
 //! What a job asks for by the options of `sbatch`.
 
 use super::fields::{REQUEST_FIELDS, set_field};
-use crate::request::{GpusAsked, Request};
+use crate::request::{DeviceAsked, Request};
 use crate::trace::formats::slurm::count_in_gres;
 use crate::trace::rows::{Bad, leading_number};
 use crate::tres::Resource;
@@ -54,11 +54,12 @@ impl<'r> SbatchAsked<'r> {
             set_field(&mut request, field, &String::from_utf8_lossy(text))
                 .map_err(|wrong| Bad::value(value, name, wrong))?;
         }
-        if let Some(gpus) = count_in_gres(self.gres, Resource::Gpus) {
-            if request.gpus != GpusAsked::None {
+        for kind in Resource::DEVICES {
+            let Some(count) = count_in_gres(self.gres, kind) else { continue };
+            if request.devices[kind] != DeviceAsked::None {
                 return Err(Bad::value(self.gres, "--gres", "has GPUs beside --gpus: a job has one of the two"));
             }
-            request.gpus = GpusAsked::PerNode(gpus as u32);
+            request.devices[kind] = DeviceAsked::PerNode(count as u32);
         }
         let [_, tasks, per_node, per_task, ..] = self.values;
         let too_many = |at| Bad::value(at, "CPUs", "are 2^31 or more");
@@ -120,9 +121,12 @@ mod tests {
     #[test]
     fn memory_gpus_and_exclusive_nodes() {
         let all = asked(&[("--mem-per-cpu", "2G"), ("--gres", "gpu:a100:2,shard:1"), ("--exclusive", "yes")]).unwrap();
-        assert_eq!((all.memory, all.gpus, all.exclusive), (MemoryAsked::PerCpu(2048), GpusAsked::PerNode(2), true));
-        assert_eq!(asked(&[("--gpus", "a100:3")]).unwrap().gpus, GpusAsked::Total(3));
-        assert_eq!(asked(&[("--gpus-per-node", "3")]).unwrap().gpus, GpusAsked::PerNode(3));
+        assert_eq!(
+            (all.memory, all.devices[Resource::Gpus], all.exclusive),
+            (MemoryAsked::PerCpu(2048), DeviceAsked::PerNode(2), true)
+        );
+        assert_eq!(asked(&[("--gpus", "a100:3")]).unwrap().devices[Resource::Gpus], DeviceAsked::Total(3));
+        assert_eq!(asked(&[("--gpus-per-node", "3")]).unwrap().devices[Resource::Gpus], DeviceAsked::PerNode(3));
         assert!(!asked(&[("--exclusive", "user")]).unwrap().exclusive);
         assert_eq!(asked(&[("--mem", "0")]).unwrap().memory, MemoryAsked::PerNode(0));
     }

@@ -4,10 +4,10 @@ use super::fields::memory;
 use super::reading::RequestsRead;
 use super::submit_line::SubmitLine;
 use super::{if_more_than_cpus, memory_of_total, names, words};
-use crate::request::{GpusAsked, MemoryAsked, Request, RequestId};
+use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId};
 use crate::trace::formats::slurm::{count_in, count_in_gres, value_in};
 use crate::trace::rows::{Bad, leading_number};
-use crate::tres::Resource;
+use crate::tres::{Resource, Tres};
 
 /// The columns of sacct that a request is made from, as written.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl<'r> SlurmAsked<'r> {
             tasks: cpus,
             tasks_per_node: if is_even { cpus / nodes } else { 0 },
             memory: self.memory(nodes, cpus)?,
-            gpus: self.gpus(nodes),
+            devices: Tres::of_devices(|kind| self.device(kind, nodes)),
             constraint: words(self.constraints),
             exclusive: !self.submit_line.exclusive.is_empty(),
             partitions: names(self.partition),
@@ -102,18 +102,13 @@ impl<'r> SlurmAsked<'r> {
         })
     }
 
-    /// The GPUs: those of ReqTRES are on all nodes together, and are taken as the same number on each node where that is possible.
+    /// A device: those of ReqTRES are on all nodes together, and are taken as the same number on each node where that is possible.
     /// Those of ReqGRES are on each node.
-    fn gpus(&self, nodes: u32) -> GpusAsked {
-        if let Some(total) = count_in(self.req_tres, Resource::Gpus) {
-            let total = total.max(0) as u32;
-            return match nodes {
-                _ if total == 0 => GpusAsked::None,
-                1.. if total.is_multiple_of(nodes) => GpusAsked::PerNode(total / nodes),
-                _ => GpusAsked::Total(total),
-            };
+    fn device(&self, kind: Resource, nodes: u32) -> DeviceAsked {
+        match count_in(self.req_tres, kind) {
+            Some(total) => DeviceAsked::of_total(total.max(0) as u32, nodes),
+            None => DeviceAsked::on_each(count_in_gres(self.req_gres, kind).unwrap_or(0) as u32),
         }
-        count_in_gres(self.req_gres, Resource::Gpus).map_or(GpusAsked::None, |gpus| GpusAsked::PerNode(gpus as u32))
     }
 }
 
@@ -189,10 +184,12 @@ mod tests {
 
     #[test]
     fn gpus_features_and_names() {
-        let gpus = |req_tres, req_gres| request(SlurmAsked { req_tres, req_gres, nnodes: b"2", ..NONE }).gpus;
-        assert_eq!(gpus(b"cpu=4,gres/gpu=4,node=2", b""), GpusAsked::PerNode(2));
-        assert_eq!(gpus(b"cpu=4,gres/gpu:a100=3,node=2", b""), GpusAsked::Total(3));
-        assert_eq!((gpus(b"", b"gpu:2"), gpus(b"cpu=4", b"")), (GpusAsked::PerNode(2), GpusAsked::None));
+        let gpus = |req_tres, req_gres| {
+            request(SlurmAsked { req_tres, req_gres, nnodes: b"2", ..NONE }).devices[Resource::Gpus]
+        };
+        assert_eq!(gpus(b"cpu=4,gres/gpu=4,node=2", b""), DeviceAsked::PerNode(2));
+        assert_eq!(gpus(b"cpu=4,gres/gpu:a100=3,node=2", b""), DeviceAsked::Total(3));
+        assert_eq!((gpus(b"", b"gpu:2"), gpus(b"cpu=4", b"")), (DeviceAsked::PerNode(2), DeviceAsked::None));
         let asked = SlurmAsked {
             partition: b"short,long",
             qos: b"normal",

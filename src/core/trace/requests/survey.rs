@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::job::Job;
-use crate::request::{GpusAsked, MemoryAsked, Request, Requests};
+use crate::request::{DeviceAsked, MemoryAsked, Request, Requests};
 use crate::trace::rows::Unit;
+use crate::tres::{Resource, Tres};
 
 /// Numbers that describe the requests of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,18 +28,25 @@ pub struct RequestSurvey {
     pub all_memory_jobs: u64,
     /// The memory asked for with each CPU.
     pub memory_per_cpu: Option<MemoryRange>,
-    /// Jobs with GPUs.
-    pub gpu_jobs: u64,
-    /// The GPUs of all these jobs.
-    pub gpus: u64,
-    /// The most GPUs of a job.
-    pub gpus_max: u64,
+    /// What is asked for of each device.
+    pub devices: Tres<DeviceSurvey>,
     /// Jobs that share their nodes with no other job.
     pub exclusive_jobs: u64,
     /// Jobs whose nodes must have features.
     pub constraint_jobs: u64,
     /// Different constraints.
     pub constraints: usize,
+}
+
+/// A device of jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceSurvey {
+    /// The jobs that ask for some.
+    pub jobs: u64,
+    /// All they ask for.
+    pub all: u64,
+    /// The most of a job.
+    pub largest: u64,
 }
 
 /// The memory of jobs, in MB.
@@ -85,9 +93,12 @@ impl RequestSurvey {
             }
             survey.node_jobs += u64::from(request.min_nodes > 0);
             survey.nodes_max = survey.nodes_max.max(request.min_nodes);
-            survey.gpu_jobs += u64::from(request.all_gpus() > 0);
-            survey.gpus += request.all_gpus();
-            survey.gpus_max = survey.gpus_max.max(request.all_gpus());
+            for kind in Resource::DEVICES {
+                let (device, asked) = (&mut survey.devices[kind], request.all_of(kind));
+                device.jobs += u64::from(asked > 0);
+                device.all += asked;
+                device.largest = device.largest.max(asked);
+            }
             survey.exclusive_jobs += u64::from(request.exclusive);
             survey.constraint_jobs += u64::from(!request.constraint.is_empty());
         }
@@ -108,15 +119,21 @@ impl RequestSurvey {
 pub fn beyond_a_pool(requests: &Requests, unit: Unit) -> Option<String> {
     let any = |is: fn(&Request) -> bool| requests.all().iter().any(is);
     let partitions = requests.all().iter().flat_map(|request| &request.partitions).collect::<BTreeSet<_>>().len();
-    let parts = [
+    let devices = Resource::DEVICES.into_iter().map(|kind| {
+        let is_asked = |request: &Request| request.devices[kind] != DeviceAsked::None;
+        (unit != kind && requests.all().iter().any(is_asked), kind.many().to_string())
+    });
+    let before = [
         (unit != Unit::Nodes && any(|request| request.min_nodes > 1), "nodes".to_string()),
         (any(|request| request.memory != MemoryAsked::Unsaid), "memory".to_string()),
-        (unit != Unit::Gpus && any(|request| request.gpus != GpusAsked::None), "GPUs".to_string()),
+    ];
+    let behind = [
         (any(|request| !request.constraint.is_empty()), "constraints".to_string()),
         (any(|request| request.exclusive), "exclusive nodes".to_string()),
         (partitions > 1, format!("{partitions} partitions")),
     ];
-    let parts: Vec<String> = parts.into_iter().filter(|(occurs, _)| *occurs).map(|(_, part)| part).collect();
+    let parts = before.into_iter().chain(devices).chain(behind);
+    let parts: Vec<String> = parts.filter(|(occurs, _)| *occurs).map(|(_, part)| part).collect();
     let (last, first) = parts.split_last()?;
     Some(match first {
         [] => format!("{last} {}", if last == "memory" { "is" } else { "are" }),
@@ -141,7 +158,7 @@ mod tests {
         assert_eq!(add(plain.clone()), None);
         let memory = Request { memory: MemoryAsked::PerCpu(1), ..plain.clone() };
         assert_eq!(add(memory.clone()).unwrap(), "memory is");
-        let gpus = Request { gpus: GpusAsked::Total(1), min_nodes: 2, ..memory };
+        let gpus = Request { devices: DeviceAsked::Total(1).of(Resource::Gpus), min_nodes: 2, ..memory };
         assert_eq!(add(gpus.clone()).unwrap(), "nodes, memory and GPUs are");
         let rest = Request { exclusive: true, constraint: "ib".into(), partitions: vec!["c".into()], ..gpus };
         assert_eq!(add(rest).unwrap(), "nodes, memory, GPUs, constraints, exclusive nodes and 2 partitions are");

@@ -1,7 +1,7 @@
 //! A job as the daemon has it: what was asked for, completed by its rules.
 
 use crate::machine::{Cluster, Constraint, Resource, Tres};
-use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::time::{Seconds, Time};
 
 /// What a job asks for. 0 means that it is not given.
@@ -96,10 +96,10 @@ impl SlurmJob {
             MemoryAsked::PerNode(memory) => (memory, false),
             MemoryAsked::Unsaid => (0, false),
         };
-        let (gpus_per_node, gpus) = match request.gpus {
-            GpusAsked::None => (0, 0),
-            GpusAsked::PerNode(gpus) => (gpus, 0),
-            GpusAsked::Total(gpus) => (0, gpus),
+        let (gpus_per_node, gpus) = match request.devices[Resource::Gpus] {
+            DeviceAsked::None => (0, 0),
+            DeviceAsked::PerNode(gpus) => (gpus, 0),
+            DeviceAsked::Total(gpus) => (0, gpus),
         };
         SlurmJob {
             id: 0,

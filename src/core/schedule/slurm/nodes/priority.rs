@@ -145,8 +145,9 @@ mod tests {
     use super::*;
     use crate::machine::associations::Associations;
     use crate::machine::parse_cluster;
-    use crate::request::{GpusAsked, MemoryAsked, Request};
+    use crate::request::{DeviceAsked, MemoryAsked, Request};
     use crate::schedule::catalog;
+    use crate::tres::Resource;
 
     /// 40 CPUs on 10 nodes; the second partition has 8 CPUs, 2,000 MB and 4 GPUs.
     const CONF: &str = "\
@@ -175,7 +176,7 @@ PartitionName=gpu Nodes=g[1-2] PriorityJobFactor=40
             cpus: 4,
             tasks: 4,
             memory: MemoryAsked::PerCpu(100),
-            gpus: GpusAsked::PerNode(1),
+            devices: DeviceAsked::PerNode(1).of(Resource::Gpus),
             ..Request::default()
         };
         let qos = site.cluster.associations.qos.iter().position(|qos| qos.name == "low");

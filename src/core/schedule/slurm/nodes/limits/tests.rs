@@ -7,9 +7,10 @@ use super::super::{NodeSet, NodesState, SlurmNodes, SlurmParameters, SlurmPass, 
 use super::*;
 use crate::machine::associations::Associations;
 use crate::machine::{NodeGrant, Tres, parse_slurm_conf};
-use crate::request::{GpusAsked, MemoryAsked, Request};
+use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::schedule::catalog;
 use crate::time::{HOUR, MINUTE};
+use crate::tres::Resource;
 
 /// The partition without a quality of service, and that with `inside`.
 const PLAIN: usize = 0;
@@ -280,8 +281,12 @@ fn what_was_planned_is_remembered() {
     assert!(allows(&mut site, &job, Chosen::Nothing));
 
     // Memory and GPUs are those of the request until a job starts: 4 x 1500 MB, 2 GPUs.
-    let request =
-        Request { cpus: 4, memory: MemoryAsked::PerCpu(1500), gpus: GpusAsked::PerNode(2), ..Request::default() };
+    let request = Request {
+        cpus: 4,
+        memory: MemoryAsked::PerCpu(1500),
+        devices: DeviceAsked::PerNode(2).of(Resource::Gpus),
+        ..Request::default()
+    };
     let SlurmJob { id, owner, user, qos, limit, .. } = job;
     let mut job = SlurmJob { id, owner, user, qos, limit, ..SlurmJob::of(&request, vec![PLAIN], &site.limits.cluster) };
     assert!(allows(&mut site, &job, Chosen::Nothing));
