@@ -7,15 +7,35 @@
 use crate::request::RequestId;
 use crate::time::{HOUR, IfKnown, MINUTE, Seconds, Time};
 
-/// A job's number in its workload, from 0 in order of submission, or of the log if users react. Policies and predictors number
-/// jobs in order of arrival, which is another one if some had to wait at the gate ([`crate::engine::Gate`]).
+/// A job's number in its workload, from 0 in order of submission, or of the log if users react. It is the same everywhere, from
+/// the reading of a log to the rows about its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u32);
+
+/// A job's place in the order of arrival: how many jobs arrived before it. That is not the order of [`JobId`] if some jobs had to
+/// wait at the gate ([`crate::engine::Gate`]) or follow the ends of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArrivalNumber(pub u32);
 
 impl JobId {
     /// As an index of a vector.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// Stores something of this job in a vector by id. Jobs before it that have nothing there have `none`.
+    #[inline]
+    pub(crate) fn store<T: Clone>(self, all: &mut Vec<T>, value: T, none: T) {
+        match all.get_mut(self.index()) {
+            Some(place) => *place = value,
+            None => {
+                // Usually it is the next one.
+                if all.len() < self.index() {
+                    all.resize(self.index(), none);
+                }
+                all.push(value);
+            }
+        }
     }
 }
 

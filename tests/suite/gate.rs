@@ -348,15 +348,15 @@ fn the_gate_is_its_slow_twin() {
 
 // ---- What others see.
 
-/// What a policy sees at each pass: the time, and how many jobs wait.
-type Seen = Arc<Mutex<Vec<(i64, usize)>>>;
+/// What a policy sees at each pass: the time, and the jobs that wait.
+type Seen = Arc<Mutex<Vec<(i64, Vec<u32>)>>>;
 
 /// Starts the first jobs that fit, and notes what it sees.
 struct Watching(Seen);
 
 impl Policy for Watching {
     fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
-        self.0.lock().unwrap().push((machine.now, machine.waiting.iter().count()));
+        self.0.lock().unwrap().push((machine.now, machine.waiting.iter().map(|job| job.id.0).collect()));
         let mut free = machine.capacity.free();
         for job in machine.waiting.iter().take_while(|job| {
             free -= i64::from(job.procs);
@@ -385,8 +385,10 @@ fn no_policy_sees_a_held_job() {
     let workload = workload(2, "1,0,100,2\n 2,1,10,1 after=1\n 3,2,10,1 begin=40\n 4,3,10,1");
     let (mut simulation, seen) = watched(&workload);
     simulation.run_to_end().unwrap();
-    // At 40 job 3 joins job 4. At 100 job 2 does, and jobs 4 and 3 are before it.
-    assert_eq!(*seen.lock().unwrap(), [(0, 1), (3, 1), (40, 2), (100, 3), (110, 1), (120, 0)]);
+    // At 40 job 3 joins job 4. At 100 job 2 does, and jobs 4 and 3 are before it. Their numbers are those of the workload.
+    let expected: [(i64, &[u32]); 6] =
+        [(0, &[0]), (3, &[3]), (40, &[3, 2]), (100, &[3, 2, 1]), (110, &[1]), (120, &[])];
+    assert_eq!(*seen.lock().unwrap(), expected.map(|(time, jobs)| (time, jobs.to_vec())));
     let starts: Vec<_> = (0..4).map(|at| simulation.outcome(JobId(at)).start.get().unwrap()).collect();
     assert_eq!(starts, [0, 110, 100, 100]);
     assert!((0..4).all(|at| !simulation.outcome(JobId(at)).backfilled));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::job::{Job, Submission};
+use crate::job::{Job, JobId, Submission};
 use crate::time::{Seconds, Time};
 use crate::trace::Workload;
 
@@ -22,7 +22,7 @@ pub(super) struct Feedback {
     /// All jobs, with the times of the log.
     jobs: Vec<Job>,
     /// The submissions that are known.
-    due: BinaryHeap<Reverse<(Time, u32)>>,
+    due: BinaryHeap<Reverse<(Time, JobId)>>,
     /// By job: when it was submitted. `Time::MAX` if it was not.
     submitted: Vec<Time>,
 }
@@ -64,17 +64,17 @@ impl Feedback {
         self.jobs.push(*job);
         self.submitted.push(Time::MAX);
         if self.is_linked.get(id) != Some(&true) {
-            self.due.push(Reverse((job.submission.submit, id as u32)));
+            self.due.push(Reverse((job.submission.submit, JobId(id as u32))));
         }
     }
 
     /// A job has ended, or was cancelled while it waited.
-    pub fn on_end(&mut self, id: u32, now: Time) {
-        let Some(&group) = self.group_of.get(id as usize) else { return };
+    pub fn on_end(&mut self, id: JobId, now: Time) {
+        let Some(&group) = self.group_of.get(id.index()) else { return };
         let Some(group) = self.groups.get_mut(group as usize) else { return };
         group.left -= 1;
         if group.left == 0 {
-            let submissions = group.following.drain(..).map(|(job, delay)| Reverse((now + delay, job)));
+            let submissions = group.following.drain(..).map(|(job, delay)| Reverse((now + delay, JobId(job))));
             self.due.extend(submissions);
         }
     }
@@ -85,11 +85,11 @@ impl Feedback {
     }
 
     /// Removes the next job that is submitted until now; of those at one instant the first in the log.
-    pub fn pop_due(&mut self, now: Time) -> Option<(u32, Job)> {
+    pub fn pop_due(&mut self, now: Time) -> Option<(JobId, Job)> {
         let &Reverse((submit, id)) = self.due.peek().filter(|Reverse((time, _))| *time <= now)?;
         self.due.pop();
-        self.submitted[id as usize] = submit;
-        let job = self.jobs[id as usize];
+        self.submitted[id.index()] = submit;
+        let job = self.jobs[id.index()];
         Some((id, Job { submission: Submission { submit, ..job.submission }, ..job }))
     }
 

@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use super::feedback::Feedback;
 use crate::job::{Job, JobId};
-use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
 
@@ -33,18 +32,18 @@ pub struct Gate {
     /// The begin times of jobs at the gate, with their links.
     timers: BinaryHeap<Reverse<(Time, u32)>>,
     /// The jobs that join the queue at the present instant.
-    released: Vec<(u32, Job)>,
+    released: Vec<(JobId, Job)>,
     /// The arrays of which a task may join the queue at the present instant. They are filled when all events of the instant are
     /// known, so that the first task comes first, whatever it waited for.
     to_fill: BTreeSet<u32>,
     /// The number of jobs at the gate.
     held: usize,
-    /// The jobs in order of arrival, as their numbers in order of submission.
-    arrived: Vec<u32>,
+    /// The number of jobs that have joined the queue.
+    arrived: usize,
     /// Jobs that have started and wait again. They count as running.
-    requeued: BTreeSet<u32>,
-    /// When each job arrived, and as which, in order of submission. `NONE` if it has not.
-    arrivals: Vec<(Time, u32)>,
+    requeued: BTreeSet<JobId>,
+    /// By job: when it joined the queue. `Time::MAX` if it has not.
+    arrivals: Vec<Time>,
     /// When jobs are submitted, if that depends on ends. None: in the order in which they are given, at their own times.
     pub(super) feedback: Option<Feedback>,
 }
@@ -52,7 +51,7 @@ pub struct Gate {
 /// A job with conditions, or one that others wait for.
 #[derive(Clone, Debug)]
 struct GateLink {
-    job: u32,
+    job: JobId,
     /// The job at the gate. None before its submission and after its release.
     waiting: Option<Job>,
     /// How many starts and ends of other jobs it waits for.
@@ -68,7 +67,7 @@ struct GateLink {
 }
 
 impl GateLink {
-    fn of(job: u32) -> GateLink {
+    fn of(job: JobId) -> GateLink {
         let (at_start, at_end) = (Vec::new(), Vec::new());
         let (waiting, unmet, delay, is_singleton) = (None, 0, 0, false);
         GateLink { job, waiting, unmet, delay, is_singleton, group: NONE, array: NONE, at_start, at_end }
@@ -101,14 +100,13 @@ impl Gate {
     }
 
     /// The gate for a replay of the log's own schedule, in which each job arrives when its conditions were met there. Also returns
-    /// the jobs in this order. None if no job has conditions.
+    /// the jobs with these times. None if no job has conditions.
     pub fn of_record(workload: &Workload) -> Option<(Gate, Vec<Job>)> {
-        let mut eligible = recorded_eligibility(workload)?;
+        let eligible = recorded_eligibility(workload)?;
         let all = workload.jobs.iter().zip(&eligible).zip(0..);
         let delayed = all.map(|((job, later), at)| (at, later.submission.submit - job.submission.submit));
         let gated = delayed.filter(|(_, delay)| *delay > 0).map(|(job, delay)| GatedJob::delayed(job, delay));
         let links = Links { gated: gated.collect(), ..Links::default() };
-        sort_by_key(&mut eligible, |job| job.submission.submit);
         Some((Gate::new(&links), eligible))
     }
 
@@ -121,7 +119,7 @@ impl Gate {
         involved.dedup();
         let mut link_of = vec![NONE; involved.last().map_or(0, |&last| last as usize + 1)];
         involved.iter().zip(0..).for_each(|(&job, at)| link_of[job as usize] = at);
-        let mut all: Vec<GateLink> = involved.iter().map(|&job| GateLink::of(job)).collect();
+        let mut all: Vec<GateLink> = involved.iter().map(|&job| GateLink::of(JobId(job))).collect();
         for gated in &links.gated {
             let own = link_of[gated.job as usize];
             gated.after_starts.iter().for_each(|&other| all[link_of[other as usize] as usize].at_start.push(own));
@@ -142,12 +140,12 @@ impl Gate {
         }
     }
 
-    fn find(&self, job: u32) -> Option<usize> {
-        self.link_of.get(job as usize).filter(|&&link| link != NONE).map(|&link| link as usize)
+    fn find(&self, id: JobId) -> Option<usize> {
+        self.link_of.get(id.index()).filter(|&&link| link != NONE).map(|&link| link as usize)
     }
 
     /// A job is submitted at its submit time, which is now.
-    pub(super) fn submit(&mut self, id: u32, job: Job, now: Time) {
+    pub(super) fn submit(&mut self, id: JobId, job: Job, now: Time) {
         let Some(at) = self.find(id) else { return self.released.push((id, job)) };
         self.held += 1;
         let link = &mut self.links[at];
@@ -216,7 +214,7 @@ impl Gate {
     }
 
     /// A job has started.
-    pub(super) fn on_start(&mut self, id: u32, now: Time) {
+    pub(super) fn on_start(&mut self, id: JobId, now: Time) {
         if self.requeued.remove(&id) {
             return;
         }
@@ -228,12 +226,12 @@ impl Gate {
     }
 
     /// A running job waits again. Others wait for its end as before: in Slurm a singleton waits for earlier jobs that wait, too.
-    pub(super) fn on_requeue(&mut self, id: u32) {
+    pub(super) fn on_requeue(&mut self, id: JobId) {
         self.requeued.insert(id);
     }
 
     /// A running job has ended.
-    pub(super) fn on_end(&mut self, id: u32, now: Time) {
+    pub(super) fn on_end(&mut self, id: JobId, now: Time) {
         self.react(id, now);
         let Some(at) = self.find(id) else { return };
         if let Some(group) = self.groups.get_mut(self.links[at].group as usize) {
@@ -247,7 +245,7 @@ impl Gate {
     }
 
     /// A job in the queue is withdrawn. For those that wait for it this is a start and an end.
-    pub(super) fn on_cancellation(&mut self, id: u32, now: Time) {
+    pub(super) fn on_cancellation(&mut self, id: JobId, now: Time) {
         if self.requeued.remove(&id) {
             return self.on_end(id, now);
         }
@@ -260,7 +258,7 @@ impl Gate {
     }
 
     /// Withdraws a job that is at the gate, likewise. Returns whether it was there.
-    pub(super) fn withdraw(&mut self, id: u32, now: Time) -> bool {
+    pub(super) fn withdraw(&mut self, id: JobId, now: Time) -> bool {
         if let Some(at) = self.released.iter().position(|(job, _)| *job == id) {
             self.released.remove(at);
             self.on_cancellation(id, now);
@@ -295,7 +293,7 @@ impl Gate {
     }
 
     /// The jobs that join the queue now, in order of submission.
-    pub(super) fn take_released(&mut self) -> Vec<(u32, Job)> {
+    pub(super) fn take_released(&mut self) -> Vec<(JobId, Job)> {
         for array in std::mem::take(&mut self.to_fill) {
             self.fill(array);
         }
@@ -322,26 +320,13 @@ impl Gate {
 
     /// The number of jobs that have joined the queue.
     pub(super) fn arrived_count(&self) -> usize {
-        self.arrived.len()
+        self.arrived
     }
 
     /// Notes that a job joins the queue.
-    pub(super) fn arrive(&mut self, id: u32, now: Time) {
-        if id as usize >= self.arrivals.len() {
-            self.arrivals.resize(id as usize + 1, (Time::MAX, NONE));
-        }
-        self.arrivals[id as usize] = (now, self.arrived.len() as u32);
-        self.arrived.push(id);
-    }
-
-    /// The number in order of submission of the job that arrived as this one.
-    pub(super) fn submitted(&self, arrived: JobId) -> JobId {
-        JobId(self.arrived[arrived.index()])
-    }
-
-    /// The number in order of arrival of a job. None if it has not arrived.
-    pub(super) fn arrived(&self, submitted: JobId) -> Option<JobId> {
-        self.arrivals.get(submitted.index()).map(|&(_, id)| id).filter(|&id| id != NONE).map(JobId)
+    pub(super) fn arrive(&mut self, id: JobId, now: Time) {
+        id.store(&mut self.arrivals, now, Time::MAX);
+        self.arrived += 1;
     }
 
     /// How many jobs are at the gate, and the number in the log of the first of them. None if there are none.
@@ -353,7 +338,7 @@ impl Gate {
     /// The jobs with the times at which they arrived as their submit times.
     pub(super) fn arrived_jobs(&self, jobs: &[Job]) -> Vec<Job> {
         let mut jobs = jobs.to_vec();
-        jobs.iter_mut().zip(&self.arrivals).for_each(|(job, &(time, _))| job.submission.submit = time);
+        jobs.iter_mut().zip(&self.arrivals).for_each(|(job, &time)| job.submission.submit = time);
         jobs
     }
 }
@@ -399,7 +384,7 @@ impl Gate {
     }
 
     /// A job has left for ever: its user may react.
-    pub(super) fn react(&mut self, id: u32, now: Time) {
+    pub(super) fn react(&mut self, id: JobId, now: Time) {
         if let Some(feedback) = &mut self.feedback {
             feedback.on_end(id, now);
         }

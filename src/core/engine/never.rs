@@ -12,7 +12,7 @@ const MOST_NAMED: usize = 4;
 pub struct NeverStarted {
     /// In the order in which they were found.
     causes: Vec<NeverCause>,
-    /// The jobs by their numbers in order of submission, each with the place of its cause.
+    /// The jobs, each with the place of its cause.
     jobs: Vec<(JobId, usize)>,
 }
 
@@ -41,7 +41,7 @@ impl NeverStarted {
         self.jobs.len() as u64
     }
 
-    /// The jobs by their numbers in order of submission, each with its cause.
+    /// The jobs, each with its cause.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &str)> {
         self.jobs.iter().map(|&(id, at)| (id, self.causes[at].why.cause.as_str()))
     }

@@ -50,7 +50,7 @@ use crate::time::{Seconds, Time};
 /// assert!(peak.used == 0 && peak.most <= workload.procs);
 /// ```
 pub trait Observer {
-    /// An event at an instant. Jobs of `machine` are numbered in order of arrival.
+    /// An event at an instant.
     fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine);
 }
 
@@ -107,7 +107,7 @@ impl Wants {
 /// A job and its place in tables of the jobs in the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The job's number in order of submission.
+    /// The job.
     pub id: JobId,
     /// A small number that no other job in the system has at the same time; it is used again after the job has left. An
     /// observer can store its data about jobs in a vector indexed by it.
@@ -218,7 +218,7 @@ pub struct Reservation {
 pub struct PassEnd<'a> {
     /// The starts reserved for jobs that still wait, if an observer wants to see them.
     pub reserved: &'a [Reservation],
-    /// The jobs that a limit holds, by their arrival, in this order, if an observer wants to see them.
+    /// The jobs that a limit holds, in workload order, if an observer wants to see them.
     pub held: &'a [JobId],
 }
 

@@ -3,7 +3,7 @@
 use super::observer::{
     Cancellation, End, Event, Observer, Occasion, Placed, PredictionChange, PredictionMade, Preemption,
 };
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::machine::{NodeShare, Tres, total_of};
 use crate::schedule::Machine;
 use crate::time::{IfKnown, Seconds, Time};
@@ -122,9 +122,10 @@ impl Recorder {
         self.history.as_ref().map_or(0, Vec::len)
     }
 
-    /// Sorts the predictions of one event, which begin at index `from`: the job's own first, then the others by `arrival`.
+    /// Sorts the predictions of one event, which begin at index `from`: the job's own first, then the others in order of
+    /// arrival.
     #[inline]
-    pub fn order_history(&mut self, from: usize, arrival: &dyn Fn(JobId) -> JobId) {
+    pub fn order_history(&mut self, from: usize, arrival: &dyn Fn(JobId) -> ArrivalNumber) {
         if let Some(history) = &mut self.history {
             history[from..].sort_by_key(|made| (made.job != made.cause, arrival(made.job)));
         }

@@ -78,12 +78,12 @@ impl Setting {
         observer: Option<&mut dyn Observer>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<RunRecord, EngineError> {
-        let (gate, in_order) = match self.is_replay() {
+        let (gate, as_recorded) = match self.is_replay() {
             true => Gate::of_record(workload).unzip(),
             false => (Gate::of(workload), None),
         };
-        // The recorded waits are in order of arrival.
-        let jobs = in_order.as_deref().unwrap_or(&workload.jobs);
+        // The recorded waits count from the arrivals.
+        let jobs = as_recorded.as_deref().unwrap_or(&workload.jobs);
         let facts = RunFacts::of(workload);
         let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
         self.run_with_gate(self.policy(&log), gate, workload, observer, progress)

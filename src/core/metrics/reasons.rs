@@ -113,8 +113,6 @@ impl WaitReasons {
 #[derive(Clone, Debug)]
 pub struct WaitReasonMeter {
     measured: Range<usize>,
-    /// By order of arrival, which numbers the waiting jobs: a job with conditions may arrive after later ones.
-    is_measured: Vec<bool>,
     /// When the last pass was, and the jobs that it left waiting for each reason.
     since: Time,
     waiting: [u64; REASONS],
@@ -137,7 +135,6 @@ impl WaitReasonMeter {
     pub fn new(workload: &Workload, measure: &Measure) -> WaitReasonMeter {
         WaitReasonMeter {
             measured: measure.jobs(workload.jobs.len()),
-            is_measured: Vec::new(),
             since: workload.first_submit(),
             waiting: Default::default(),
             sums: WaitReasons::default(),
@@ -150,7 +147,7 @@ impl WaitReasonMeter {
         self.sums
     }
 
-    /// Adds up the reasons until now, and finds those after a pass. A limit holds some jobs, which are in order of arrival.
+    /// Adds up the reasons until now, and finds those after a pass. A limit holds some jobs, which are in workload order.
     fn count_waiting(&mut self, now: Time, held: &[JobId], machine: &Machine) {
         let passed = i128::from(now - self.since);
         self.since = now;
@@ -159,7 +156,7 @@ impl WaitReasonMeter {
         }
         self.known.forget_if_old();
         for job in machine.waiting.iter() {
-            if self.is_measured[job.id.index()] {
+            if self.measured.contains(&job.id.index()) {
                 let reason = self.reason(job.id, job.procs, held, machine);
                 self.waiting[reason.place()] += 1;
             }
@@ -180,7 +177,6 @@ impl Observer for WaitReasonMeter {
     fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
         match event {
             Event::Begin(wants) => wants.held(),
-            Event::Arrival(arrival) => self.is_measured.push(self.measured.contains(&arrival.job.id.index())),
             Event::Start(_) | Event::Preemption(_) | Event::End(_) => self.known.is_old = true,
             Event::Pass(pass) => self.count_waiting(time, pass.held, machine),
             _ => {}

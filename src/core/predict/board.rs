@@ -8,7 +8,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use crate::job::{InLog, JobId, Submission};
+use crate::job::{ArrivalNumber, InLog, JobId, Submission};
 use crate::request::RequestId;
 use crate::time::{FOREVER, Seconds, Time};
 
@@ -26,6 +26,8 @@ pub struct Board {
     places: Vec<u32>,
     /// Indexes of entries that are free again.
     vacant: Vec<u32>,
+    /// The number of jobs that have arrived.
+    arrived: u32,
     /// Predictions written since the engine last read them.
     changes: Vec<BoardChange>,
     fault: Option<Fault>,
@@ -47,6 +49,8 @@ pub struct BoardEntry {
     pub prediction: Seconds,
     /// How many predictions it has outlived.
     pub misses: u32,
+    /// Its place in the order of arrival.
+    pub arrival: ArrivalNumber,
 }
 
 /// Whether a job waits, runs or is gone.
@@ -158,6 +162,15 @@ impl Board {
     /// As [`Board::job`].
     pub fn in_log(&self, id: JobId) -> InLog {
         self.in_log[self.places[id.index()] as usize]
+    }
+
+    /// The job's place in the order of arrival.
+    ///
+    /// # Panics
+    /// As [`Board::job`].
+    #[inline]
+    pub fn arrival(&self, id: JobId) -> ArrivalNumber {
+        self.entry(id).arrival
     }
 
     /// Whether a job waits, runs or is gone.
@@ -326,30 +339,30 @@ impl BoardKeeper {
         self.board.unix_start = unix_start;
     }
 
-    /// Adds a waiting job without a number in a log. Ids count from 0 in order of arrival.
+    /// Adds a waiting job without a number in a log. Its id is the next that no job has had.
     pub fn arrive(&mut self, job: Submission) -> JobId {
-        self.arrive_from_log(job, InLog::default())
+        let id = JobId(self.board.places.len() as u32);
+        self.arrive_from_log(id, job, InLog::default());
+        id
     }
 
-    /// Adds a waiting job with what the log says of it.
+    /// Adds a waiting job with what the log says of it. Returns the index of its entry.
     #[inline(always)]
-    pub fn arrive_from_log(&mut self, job: Submission, in_log: InLog) -> JobId {
+    pub fn arrive_from_log(&mut self, id: JobId, job: Submission, in_log: InLog) -> usize {
         let board = &mut self.board;
-        let id = JobId(board.places.len() as u32);
-        let entry = BoardEntry { job, stage: Stage::Waiting, prediction: 0, misses: 0 };
-        match board.vacant.pop() {
-            Some(place) => {
-                board.entries[place as usize] = entry;
-                board.in_log[place as usize] = in_log;
-                board.places.push(place);
-            }
+        let arrival = ArrivalNumber(board.arrived);
+        board.arrived += 1;
+        let entry = BoardEntry { job, stage: Stage::Waiting, prediction: 0, misses: 0, arrival };
+        let place = board.vacant.pop().map_or(board.entries.len(), |place| place as usize);
+        match board.entries.get_mut(place) {
+            Some(vacant) => (*vacant, board.in_log[place]) = (entry, in_log),
             None => {
-                board.places.push(board.entries.len() as u32);
                 board.entries.push(entry);
                 board.in_log.push(in_log);
             }
         }
-        id
+        id.store(&mut board.places, place as u32, NOWHERE);
+        place
     }
 
     /// Sets whether a job waits, runs or is gone.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::board::Board;
 use super::metric::Metric;
 use super::predictor::Predictor;
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
@@ -50,8 +50,8 @@ pub struct Ruh {
 struct RuhUser {
     /// The runtimes of the last terminated jobs, at most `window` of them, in order of termination or of arrival.
     terminated: VecDeque<Seconds>,
-    /// These jobs (kept for `order=arrival`).
-    terminated_ids: VecDeque<JobId>,
+    /// The places of these jobs in the order of arrival (kept for `order=arrival`).
+    terminated_arrivals: VecDeque<ArrivalNumber>,
     /// Jobs in the system in order of arrival (kept for `propagate`).
     live: Vec<JobId>,
     /// Running jobs in order of start (kept for `running`).
@@ -134,11 +134,11 @@ impl Predictor for Ruh {
         let user = self.users.entry(board.job(id).user).or_default();
         let mut place = user.terminated.len();
         if self.by_arrival {
-            // Ids are in order of arrival.
-            place = user.terminated_ids.partition_point(|&other| other < id);
-            user.terminated_ids.insert(place, id);
-            if user.terminated_ids.len() > self.window {
-                user.terminated_ids.pop_front();
+            let arrival = board.arrival(id);
+            place = user.terminated_arrivals.partition_point(|&other| other < arrival);
+            user.terminated_arrivals.insert(place, arrival);
+            if user.terminated_arrivals.len() > self.window {
+                user.terminated_arrivals.pop_front();
             }
         }
         user.terminated.insert(place, runtime);

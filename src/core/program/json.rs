@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-use crate::job::JobId;
+use crate::job::ArrivalNumber;
 
 /// The version of the protocols.
 pub const PROTOCOL: u32 = 1;
@@ -15,20 +15,20 @@ pub const PROTOCOL: u32 = 1;
 /// The largest number in lines: the largest whole number that is exact in every language.
 pub const LARGEST: i64 = 1 << 53;
 
-/// The id of a job in lines: its number in the workload, counted from 1.
-pub fn id(job: JobId) -> u64 {
+/// The id of a job in lines: its place in the order of arrival, counted from 1.
+pub fn id(job: ArrivalNumber) -> u64 {
     u64::from(job.0) + 1
 }
 
 /// The job of an id. None if no job can have it.
-pub fn job(id: &str) -> Option<JobId> {
+pub fn arrival(id: &str) -> Option<ArrivalNumber> {
     // A number in another form, such as `007`, is not an id.
     let is_plain = id.starts_with(|c: char| ('1'..='9').contains(&c));
-    id.parse::<u64>().ok().filter(|_| is_plain).and_then(|id| u32::try_from(id - 1).ok()).map(JobId)
+    id.parse::<u64>().ok().filter(|_| is_plain).and_then(|id| u32::try_from(id - 1).ok()).map(ArrivalNumber)
 }
 
 /// Appends the id of a job, in quotes.
-pub fn push_id(line: &mut Vec<u8>, job: JobId) {
+pub fn push_id(line: &mut Vec<u8>, job: ArrivalNumber) {
     line.push(b'"');
     push_number(line, id(job) as i64);
     line.push(b'"');
@@ -138,11 +138,12 @@ mod tests {
 
     #[test]
     fn ids_are_numbers_from_1_and_nothing_else() {
-        for job_id in [0, 7, u32::MAX - 1] {
-            assert_eq!(job(&id(JobId(job_id)).to_string()), Some(JobId(job_id)));
+        for number in [0, 7, u32::MAX - 1] {
+            let number = ArrivalNumber(number);
+            assert_eq!(arrival(&id(number).to_string()), Some(number));
         }
         for text in ["", "0", "01", "+1", "-1", "1 ", "x", "4294967297", "99999999999999999999"] {
-            assert_eq!(job(text), None, "{text}");
+            assert_eq!(arrival(text), None, "{text}");
         }
     }
 }

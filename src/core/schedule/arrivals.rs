@@ -1,60 +1,27 @@
-//! What policies remember of waiting jobs beyond the state of the machine: submission times, estimates, or whole submissions.
+//! What policies remember of waiting jobs beyond the state of the machine: submission times and estimates.
 
-use std::collections::VecDeque;
+use rustc_hash::FxHashMap;
 
+use super::queue::Queue;
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
-/// Something of all jobs from the first waiting one on. Ids are consecutive, so a job is found by its distance from the first
-/// one that is kept.
-#[derive(Clone, Debug)]
-pub(super) struct ById<T> {
-    /// The id of the first job that is kept.
-    first: u32,
-    jobs: VecDeque<T>,
-}
-
-impl<T> Default for ById<T> {
-    fn default() -> Self {
-        ById { first: 0, jobs: VecDeque::new() }
-    }
-}
-
-impl<T> ById<T> {
-    pub fn push(&mut self, JobId(id): JobId, value: T) {
-        if self.jobs.is_empty() {
-            self.first = id;
-        }
-        debug_assert_eq!(self.first as usize + self.jobs.len(), id as usize, "jobs arrive in the order of their ids");
-        self.jobs.push_back(value);
-    }
-
-    /// Removes the jobs before the first waiting one; all jobs, if none waits.
-    pub fn forget_before(&mut self, first_waiting: Option<JobId>) {
-        let Some(JobId(id)) = first_waiting else { return self.jobs.clear() };
-        while self.first < id && self.jobs.pop_front().is_some() {
-            self.first += 1;
-        }
-    }
-
-    pub fn get(&self, JobId(id): JobId) -> &T {
-        &self.jobs[(id - self.first) as usize]
-    }
-}
-
-/// The submission times and estimates of all jobs from the first waiting one on.
+/// The submission times and estimates of the waiting jobs, and of some that have left.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     /// Whether the policy needs them. If not, nothing is kept.
     is_kept: bool,
-    jobs: ById<(Time, Seconds)>,
+    jobs: FxHashMap<JobId, (Time, Seconds)>,
     /// The submission of the first simulated job.
     origin: Option<Time>,
 }
 
 impl Arrivals {
+    /// Jobs that have left are removed when there are more of them than jobs that wait, plus this number.
+    const FEW: usize = 32;
+
     pub fn new(is_kept: bool) -> Arrivals {
-        Arrivals { is_kept, jobs: ById::default(), origin: None }
+        Arrivals { is_kept, jobs: FxHashMap::default(), origin: None }
     }
 
     /// See [`super::Facts::first_submission`].
@@ -65,23 +32,23 @@ impl Arrivals {
     pub fn push(&mut self, id: JobId, job: &Submission) {
         if self.is_kept {
             self.origin.get_or_insert(job.submit);
-            self.jobs.push(id, (job.submit, job.estimate));
+            self.jobs.insert(id, (job.submit, job.estimate));
         }
     }
 
-    /// Removes the jobs before the first waiting one; all jobs, if none waits.
-    pub fn forget_before(&mut self, first_waiting: Option<JobId>) {
-        if self.is_kept {
-            self.jobs.forget_before(first_waiting);
+    /// Removes the jobs that have left, if they are many.
+    pub fn forget_gone(&mut self, waiting: &Queue) {
+        if self.jobs.len() > 2 * waiting.len() + Self::FEW {
+            self.jobs.retain(|&id, _| waiting.get(id).is_some());
         }
     }
 
     pub fn submit(&self, id: JobId) -> Time {
-        self.jobs.get(id).0
+        self.jobs[&id].0
     }
 
     pub fn estimate(&self, id: JobId) -> Seconds {
-        self.jobs.get(id).1
+        self.jobs[&id].1
     }
 
     /// Whether a job has waited this long or longer; None is never.

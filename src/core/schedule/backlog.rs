@@ -8,14 +8,14 @@ use super::policy::PolicyEvent;
 use super::queue::{QueuePlace, Waiting};
 use super::ranked::Ranked;
 use super::rules::{Counting, Rules};
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 
 /// The waiting jobs in the order of the queue, what the machine does not say of them, and, while the queue is deep, an index of them.
 pub(super) struct Backlog<I = Ranked> {
     pub arrivals: Arrivals,
     pub line: QueueOrder,
     /// The last job of the queue at the last pass. Later ones are newcomers, whose predictions were not known then.
-    seen: Option<JobId>,
+    seen: Option<ArrivalNumber>,
     pub index: I,
     is_indexable: bool,
     /// Whether the index has all jobs. If not, it is empty.
@@ -110,8 +110,8 @@ impl<I: Index> Backlog<I> {
         if self.line.is_kept_sorted() {
             starts.iter().for_each(|&id| self.line.remove(id));
         }
-        self.seen = machine.waiting.last().map(|job| job.id).or(self.seen);
-        self.arrivals.forget_before(machine.waiting.first().map(|job| job.id));
+        self.seen = machine.waiting.last().map(|job| job.arrival).or(self.seen);
+        self.arrivals.forget_gone(&machine.waiting);
     }
 
     /// Something has happened.
@@ -120,7 +120,7 @@ impl<I: Index> Backlog<I> {
             PolicyEvent::Begin(facts) => self.arrivals.set_origin(facts.first_submission),
             PolicyEvent::Arrival { id, job, .. } => self.arrivals.push(*id, job),
             // A newcomer is added at the next pass.
-            PolicyEvent::Change(job) if self.seen.is_some_and(|seen| job.id <= seen) => {
+            PolicyEvent::Change(job) if self.seen.is_some_and(|seen| job.arrival <= seen) => {
                 self.line.put(job, &self.arrivals);
                 if self.is_deep {
                     self.index.change(job, &self.arrivals);

@@ -124,7 +124,7 @@ impl Easy {
         if is_deep && !is_protected {
             self.search(guide, &pass, capacity, starts);
         } else {
-            self.scan(guide, &pass, machine.waiting.places_after(Some(head.id)), &wide, capacity, starts);
+            self.scan(guide, &pass, machine.waiting.places_after(Some(head.arrival)), &wide, capacity, starts);
         }
     }
 

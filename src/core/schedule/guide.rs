@@ -52,7 +52,7 @@ impl Guide for Rules {
         match self.scan {
             // They are in this order.
             Order::Arrival => {}
-            Order::ShortestPrediction => jobs.sort_unstable_by_key(|job| (job.length, job.id)),
+            Order::ShortestPrediction => jobs.sort_unstable_by_key(|job| (job.length, job.arrival)),
             order => jobs.sort_by_cached_key(|job| order.rank(job, arrivals, now)),
         }
     }

@@ -86,8 +86,8 @@ impl QueueOrder {
         machine: &'a Machine,
     ) -> Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a> {
         if self.order == Order::Arrival {
-            let places = machine.waiting.places_after(rank.map(Rank::job));
-            return Box::new(places.iter().filter_map(QueuePlace::job).map(|job| (Rank::of_arrival(job.id), job)));
+            let places = machine.waiting.places_after(rank.map(Rank::arrival));
+            return Box::new(places.iter().filter_map(QueuePlace::job).map(|job| (Rank::of_arrival(job.arrival), job)));
         }
         let after = rank.map_or(Bound::Unbounded, Bound::Excluded);
         Box::new(self.sorted.range((after, Bound::Unbounded)).map(|(rank, job)| (*rank, job)))
@@ -122,7 +122,8 @@ impl QueueOrder {
         ranks.extend(others.map(|job| Reverse(self.order.rank(job, arrivals, now))));
         self.heap = BinaryHeap::from(ranks);
         let heap = &mut self.heap;
-        let sorted = std::iter::from_fn(move || heap.pop()).filter_map(move |Reverse(rank)| waiting.get(rank.job()));
+        let sorted =
+            std::iter::from_fn(move || heap.pop()).filter_map(move |Reverse(rank)| waiting.arrived(rank.arrival()));
         Box::new(starved.chain(sorted))
     }
 }

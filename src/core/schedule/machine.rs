@@ -28,7 +28,7 @@ pub struct MachineState {
     pub now: Time,
     /// Its processors.
     pub capacity: Capacity,
-    /// The waiting jobs in order of arrival, which is also the order of their ids.
+    /// The waiting jobs in order of arrival.
     pub waiting: Queue,
     /// The running jobs in order of the end that the policy counts with, then of id.
     pub running: RunningJobs,
@@ -148,7 +148,7 @@ impl Machine {
                 if let Some(nodes) = &mut self.nodes {
                     nodes.arrive(id, request);
                 }
-                self.state.waiting.push(Waiting { id, procs, prediction: 0, length: 0 });
+                self.state.waiting.push(id, procs);
             }
             Change::Predict { id, prediction, is_first } => {
                 self.state.only_arrivals &= is_first;
@@ -170,7 +170,8 @@ impl Machine {
                 if let Some(nodes) = &mut self.nodes {
                     nodes.stop(id);
                 }
-                self.state.waiting.insert(Waiting { id, procs, prediction, length });
+                let arrival = self.state.waiting.arrival(id);
+                self.state.waiting.insert(Waiting { id, arrival, procs, prediction, length });
             }
             Change::Cancel(id) => {
                 self.state.only_arrivals = false;

@@ -2,7 +2,7 @@
 
 use super::arrivals::Arrivals;
 use super::queue::Waiting;
-use crate::job::JobId;
+use crate::job::ArrivalNumber;
 use crate::time::{MINUTE, Seconds, Time};
 
 /// An order of waiting jobs. Equal jobs are in order of arrival.
@@ -51,18 +51,18 @@ pub struct Rank(i128);
 
 impl Rank {
     /// The value decides, then the order of arrival. Both are in one number, which is compared without a branch.
-    pub(super) fn new(value: i128, JobId(id): JobId) -> Rank {
-        Rank(value << 32 | i128::from(id))
+    pub(super) fn new(value: i128, ArrivalNumber(arrival): ArrivalNumber) -> Rank {
+        Rank(value << 32 | i128::from(arrival))
     }
 
     /// The rank in order of arrival.
-    pub(super) fn of_arrival(id: JobId) -> Rank {
-        Rank::new(0, id)
+    pub(super) fn of_arrival(arrival: ArrivalNumber) -> Rank {
+        Rank::new(0, arrival)
     }
 
-    /// The job of this rank.
-    pub fn job(self) -> JobId {
-        JobId(self.0 as u32)
+    /// The place in the order of arrival of the job of this rank.
+    pub fn arrival(self) -> ArrivalNumber {
+        ArrivalNumber(self.0 as u32)
     }
 }
 
@@ -130,7 +130,7 @@ impl Order {
                 sortable(self.learned(job, arrivals.seconds_after_first(job.id)))
             }
         };
-        Rank::new(value, job.id)
+        Rank::new(value, job.arrival)
     }
 
     /// The formulas with the wait; the largest comes first.
@@ -177,7 +177,7 @@ fn sortable(number: f64) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Submission;
+    use crate::job::{JobId, Submission};
     use crate::time::FOREVER;
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let mut waiting = Vec::new();
         for (id, (submit, procs, length)) in (0u32..).zip(jobs) {
             arrivals.push(JobId(id), &Submission::new(submit, procs, length));
-            waiting.push(Waiting { id: JobId(id), procs, prediction: length, length });
+            waiting.push(Waiting { id: JobId(id), arrival: ArrivalNumber(id), procs, prediction: length, length });
         }
         for (name, by_hand) in [
             ("fcfs", [0, 1, 2, 3]),
@@ -239,7 +239,7 @@ mod tests {
             let order = Order::from_name(name).unwrap();
             let mut ranks: Vec<_> = waiting.iter().map(|job| order.rank(job, &arrivals, 1000)).collect();
             ranks.sort_unstable();
-            let ids: Vec<_> = ranks.iter().map(|rank| rank.job().0).collect();
+            let ids: Vec<_> = ranks.iter().map(|rank| rank.arrival().0).collect();
             assert_eq!(ids, by_hand, "{name}");
         }
         assert_eq!(Order::from_name("sjf"), None);

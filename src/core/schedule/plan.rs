@@ -31,7 +31,7 @@ pub(super) struct Listed<'a>(pub std::slice::Iter<'a, Waiting>);
 
 impl Rest for Listed<'_> {
     fn next(&mut self) -> Option<(Rank, Waiting)> {
-        self.0.next().map(|job| (Rank::of_arrival(job.id), *job))
+        self.0.next().map(|job| (Rank::of_arrival(job.arrival), *job))
     }
 
     fn first_fitting(&self, limits: &StartLimits, length: impl Fn(JobId, Seconds) -> Seconds) -> Option<FittingJob> {

@@ -1,14 +1,16 @@
 //! The queue of waiting jobs in order of arrival. Adding and removing jobs is fast for any length.
 
 use super::room::Room;
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::time::Seconds;
 
 /// A waiting job as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The job's number in order of arrival.
+    /// The job.
     pub id: JobId,
+    /// Its place in the order of arrival.
+    pub arrival: ArrivalNumber,
     /// The processors it needs.
     pub procs: u32,
     /// The prediction in force, in seconds.
@@ -42,15 +44,20 @@ impl QueuePlace {
 /// The waiting jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    /// In order of arrival, which is also the order of ids. A job that leaves keeps its place until there are enough empty
-    /// places to remove them together.
+    /// In order of arrival. A job that leaves keeps its place until there are enough empty places to remove them together.
     places: Vec<QueuePlace>,
     /// All places before this one are empty.
     first: usize,
     count: usize,
     /// The place of the job that was predicted last.
     predicted: usize,
+    /// By id: the places of all jobs in the order of arrival, or `NOT_ARRIVED`.
+    arrivals: Vec<ArrivalNumber>,
+    /// How many jobs have arrived.
+    arrived: u32,
 }
+
+const NOT_ARRIVED: ArrivalNumber = ArrivalNumber(u32::MAX);
 
 impl Queue {
     /// Empty places are removed when there are more of them than jobs, plus this number.
@@ -82,20 +89,30 @@ impl Queue {
     }
 
     /// The places of the jobs that arrived after a job, in order of arrival; of all jobs if there is no such job. Some may be empty.
-    pub(super) fn places_after(&self, job: Option<JobId>) -> &[QueuePlace] {
+    pub(super) fn places_after(&self, job: Option<ArrivalNumber>) -> &[QueuePlace] {
         let places = &self.places[self.first..];
-        let Some(id) = job else { return places };
+        let Some(arrival) = job else { return places };
         // Usually it is the first job or one of the last.
         if let [first, others @ ..] = places
-            && first.0.id == id
+            && first.0.arrival == arrival
         {
             return others;
         }
-        let count = places.iter().rev().take(Self::FEW).take_while(|place| place.0.id > id).count();
+        let count = places.iter().rev().take(Self::FEW).take_while(|place| place.0.arrival > arrival).count();
         match places.len() - count {
             few if count < Self::FEW => &places[few..],
-            before => &places[places[..before].partition_point(|place| place.0.id <= id)..],
+            before => &places[places[..before].partition_point(|place| place.0.arrival <= arrival)..],
         }
+    }
+
+    /// The place in the order of arrival of a job that has arrived, whether it still waits or not.
+    pub(crate) fn arrival(&self, id: JobId) -> ArrivalNumber {
+        self.arrivals[id.index()]
+    }
+
+    /// A waiting job by its place in the order of arrival. None if the job does not wait.
+    pub(super) fn arrived(&self, arrival: ArrivalNumber) -> Option<&Waiting> {
+        self.places[self.place_of(arrival)?].job()
     }
 
     /// A waiting job by its id. None if the job does not wait.
@@ -103,16 +120,19 @@ impl Queue {
         self.place(id).map(|at| &self.places[at].0)
     }
 
-    /// Adds a job that arrives. Its id must be above all others.
-    pub(crate) fn push(&mut self, job: Waiting) {
-        debug_assert!(job.procs > 0 && self.places.last().is_none_or(|last| last.0.id < job.id));
-        self.places.push(QueuePlace(job));
-        self.count += 1;
+    /// Adds a job that arrives. It has no prediction yet.
+    #[inline]
+    pub(crate) fn push(&mut self, id: JobId, procs: u32) {
+        let arrival = ArrivalNumber(self.arrived);
+        debug_assert!(procs > 0 && self.arrivals.get(id.index()).is_none_or(|other| *other == NOT_ARRIVED));
+        id.store(&mut self.arrivals, arrival, NOT_ARRIVED);
+        self.places.push(QueuePlace(Waiting { id, arrival, procs, prediction: 0, length: 0 }));
+        (self.count, self.arrived) = (self.count + 1, self.arrived + 1);
     }
 
     /// Adds a job that has waited before: at its place in order of arrival.
     pub(crate) fn insert(&mut self, job: Waiting) {
-        let at = self.places.partition_point(|place| place.0.id < job.id);
+        let at = self.places.partition_point(|place| place.0.arrival < job.arrival);
         match self.places.get_mut(at) {
             // It has just left, and its place is still there.
             Some(place) if place.0.id == job.id => place.0 = job,
@@ -173,9 +193,15 @@ impl Queue {
         let at = match id {
             id if id == self.places[last].0.id => last,
             id if id == self.places[self.first].0.id => self.first,
-            id => self.first + self.places[self.first..].binary_search_by_key(&id, |place| place.0.id).ok()?,
+            id => self.place_of(*self.arrivals.get(id.index())?)?,
         };
         (!self.places[at].is_empty()).then_some(at)
+    }
+
+    /// The place of a job in the order of arrival, which may be empty.
+    fn place_of(&self, arrival: ArrivalNumber) -> Option<usize> {
+        let places = &self.places[self.first..];
+        places.binary_search_by_key(&arrival, |place| place.0.arrival).ok().map(|at| self.first + at)
     }
 }
 
@@ -190,6 +216,12 @@ mod tests {
     fn the_queue_is_the_plain_list() {
         let mut rng = stream(1, "queue");
         let (mut queue, mut plain) = (Queue::default(), Vec::<Waiting>::new());
+        // Ids are in another order than the arrivals.
+        let waiting = |at: u32, procs, prediction| {
+            let (id, arrival) = (JobId(at ^ 0x155), ArrivalNumber(at));
+            Waiting { id, arrival, procs, prediction, length: 0 }
+        };
+        let mut arrived = 0;
         for step in 0..20_000u32 {
             // The queue is long in the middle of the history, and sometimes empty before and after.
             let leaves = if (8000..12_000).contains(&step) { 3 } else { 6 };
@@ -199,14 +231,15 @@ mod tests {
                 assert_eq!(queue.remove(job.id), Some(job));
                 assert_eq!(queue.remove(job.id), None);
             } else {
-                let job = Waiting { id: JobId(step), procs: 1 + step % 7, prediction: 0, length: 0 };
-                queue.push(job);
+                let job = waiting(arrived, 1 + step % 7, 0);
+                queue.push(job.id, job.procs);
                 plain.push(job);
+                arrived += 1;
             }
             // A job that has left comes back to its place.
-            let back = Waiting { id: JobId(rng.random_range(0..=step)), procs: 3, prediction: 5, length: 0 };
+            let back = waiting(rng.random_range(0..arrived), 3, 5);
             if step % 5 == 0
-                && let Err(at) = plain.binary_search_by_key(&back.id, |job| job.id)
+                && let Err(at) = plain.binary_search_by_key(&back.arrival, |job| job.arrival)
             {
                 queue.insert(back);
                 plain.insert(at, back);
@@ -221,10 +254,11 @@ mod tests {
                 assert!(queue.iter().eq(&plain) && queue.iter().rev().eq(plain.iter().rev()));
                 let after = |id| queue.places_after(id).iter().filter_map(QueuePlace::job);
                 assert!(after(None).eq(&plain));
-                for id in (0..=step).step_by(61).map(JobId) {
-                    assert!(after(Some(id)).eq(plain.iter().filter(|job| job.id > id)), "{step}: {id:?}");
+                for at in (0..=arrived).step_by(61).map(ArrivalNumber) {
+                    assert!(after(Some(at)).eq(plain.iter().filter(|job| job.arrival > at)), "{step}: {at:?}");
                 }
                 assert!(plain.iter().all(|job| queue.get(job.id) == Some(job)));
+                assert!(plain.iter().all(|job| queue.arrived(job.arrival) == Some(job)));
             }
         }
         assert_eq!(queue.get(JobId(30_000)), None);

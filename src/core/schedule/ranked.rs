@@ -36,6 +36,7 @@ struct RankedWidth {
 struct RankedJob {
     rank: Rank,
     length: Seconds,
+    id: JobId,
 }
 
 impl Sorted for RankedJob {
@@ -76,7 +77,7 @@ impl Index for Ranked {
                 at
             }
         };
-        self.widths[at].jobs.insert(RankedJob { rank, length: job.length });
+        self.widths[at].jobs.insert(RankedJob { rank, length: job.length, id: job.id });
     }
 
     fn change(&mut self, job: &Waiting, arrivals: &Arrivals) {
@@ -136,8 +137,8 @@ impl Ranked {
         let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
         let found =
             fitting.filter_map(|(width, longest)| width.first_after(rank, longest).map(|job| (job, width.procs)));
-        let (RankedJob { rank, length }, procs) = found.min_by_key(|(job, _)| job.rank)?;
-        Some((rank, FittingJob { id: rank.job(), procs, length }))
+        let (RankedJob { rank, length, id }, procs) = found.min_by_key(|(job, _)| job.rank)?;
+        Some((rank, FittingJob { id, procs, length }))
     }
 
     fn place(&self, procs: i64) -> Result<usize, usize> {
@@ -164,6 +165,7 @@ impl RankedWidth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::ArrivalNumber;
     use crate::rng::stream;
     use rand::RngExt;
 
@@ -190,7 +192,9 @@ mod tests {
                     ranked.change(&plain[at], &arrivals);
                 }
                 _ => {
-                    let job = Waiting { id: JobId(step), procs: rng.random_range(1..6), prediction: 0, length };
+                    // Any order but that of the arrivals.
+                    let (id, arrival, procs) = (JobId(step ^ 0x155), ArrivalNumber(step), rng.random_range(1..6));
+                    let job = Waiting { id, arrival, procs, prediction: 0, length };
                     ranked.push(&job, &arrivals);
                     plain.push(job);
                 }
@@ -202,7 +206,8 @@ mod tests {
             let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
             let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(FittingJob::from);
             // After the rank of any job, whether it still waits or not.
-            let after = Waiting { id: JobId(rng.random_range(0..=step)), procs: 1, prediction: 0, length };
+            let (id, arrival) = (JobId(step), ArrivalNumber(rng.random_range(0..=step)));
+            let after = Waiting { id, arrival, procs: 1, prediction: 0, length };
             for after in [None, Some(rank(&after)), plain.last().map(&rank)] {
                 let later = plain.iter().filter(|job| after.is_none_or(|after| rank(job) > after)).filter(fits);
                 let later = later.min_by_key(|job| rank(job)).map(|job| (rank(job), FittingJob::from(job)));

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use super::machine::Machine;
 use super::policy::{Decisions, Policy, PolicyEvent, Scheduler};
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::spec::Form;
 use crate::time::{Seconds, Time};
 
@@ -15,12 +15,13 @@ pub const FORM: Form =
 
 /// Starts each job after the wait that the log recorded.
 pub struct Replay {
+    /// By id.
     waits: Vec<Seconds>,
-    due: BinaryHeap<Reverse<(Time, JobId)>>,
+    due: BinaryHeap<Reverse<(Time, ArrivalNumber, JobId)>>,
 }
 
 impl Replay {
-    /// With the waits of all jobs, in the order in which they will be submitted. A job without a recorded wait starts at once.
+    /// With the waits of all jobs, in workload order. A job without a recorded wait starts at once.
     pub fn new(waits: impl Iterator<Item = Option<Seconds>>) -> Self {
         Replay { waits: waits.map(|wait| wait.unwrap_or(0)).collect(), due: BinaryHeap::new() }
     }
@@ -28,7 +29,7 @@ impl Replay {
 
 impl Policy for Replay {
     fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
-        while let Some(&Reverse((due, id))) = self.due.peek()
+        while let Some(&Reverse((due, _, id))) = self.due.peek()
             && due <= machine.now
         {
             self.due.pop();
@@ -39,16 +40,19 @@ impl Policy for Replay {
         }
     }
 
-    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
         match *event {
-            PolicyEvent::Arrival { id, job, .. } => self.due.push(Reverse((job.submit + self.waits[id.index()], id))),
+            PolicyEvent::Arrival { id, job, .. } => {
+                let start = job.submit + self.waits[id.index()];
+                self.due.push(Reverse((start, machine.waiting.arrival(id), id)));
+            }
             PolicyEvent::RecordedWait(id, wait) => self.waits[id.index()] = wait,
             _ => {}
         }
     }
 
     fn wake(&self) -> Option<Time> {
-        self.due.peek().map(|&Reverse((due, _))| due)
+        self.due.peek().map(|&Reverse((due, ..))| due)
     }
 }
 

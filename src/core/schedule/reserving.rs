@@ -65,7 +65,7 @@ impl Reserving {
         let Backlog { line, index, arrivals, .. } = &mut self.backlog;
         self.plan.begin(machine, false);
         for job in line.jobs(machine, arrivals) {
-            if self.plan.place(Rank::of_arrival(job.id), job, machine, arrivals, starts) == machine.now {
+            if self.plan.place(Rank::of_arrival(job.arrival), job, machine, arrivals, starts) == machine.now {
                 // The scan must not find it. It does not find a job with a reservation: the profile only gets fuller.
                 index.remove(job);
             }

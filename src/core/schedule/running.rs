@@ -7,7 +7,7 @@ use crate::time::Time;
 /// A running job as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Running {
-    /// The job's number in order of arrival.
+    /// The job.
     pub id: JobId,
     /// The processors it uses.
     pub procs: u32,

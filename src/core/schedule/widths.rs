@@ -9,7 +9,7 @@ use super::index::Index;
 use super::order::{class, longest_of_class};
 use super::queue::Waiting;
 use super::room::Room;
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::time::Seconds;
 
 /// A job that fits.
@@ -40,7 +40,7 @@ pub(super) struct Widths {
 struct WidthTree {
     procs: i64,
     /// In order of arrival. Jobs that have left are removed when the tree is full.
-    ids: Vec<JobId>,
+    jobs: Vec<(ArrivalNumber, JobId)>,
     count: usize,
     /// A copy of the root of the tree: the minimum length.
     shortest: Seconds,
@@ -71,18 +71,18 @@ impl Index for Widths {
                 at
             }
         };
-        self.widths[at].push(job.id, job.length);
+        self.widths[at].push((job.arrival, job.id), job.length);
     }
 
     fn change(&mut self, job: &Waiting, _arrivals: &Arrivals) {
         if let Ok(at) = self.place(i64::from(job.procs)) {
-            self.widths[at].change(job.id, job.length);
+            self.widths[at].change(job.arrival, job.length);
         }
     }
 
     fn remove(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs))
-            && let Some(place) = self.widths[at].find(job.id)
+            && let Some(place) = self.widths[at].find(job.arrival)
         {
             self.remove_at(at, place);
         }
@@ -128,10 +128,14 @@ impl Widths {
     }
 
     /// Removes the earliest of the jobs that `find` returns for the widths up to `widest`.
-    fn take_first(&mut self, widest: i64, find: impl Fn(&WidthTree) -> Option<(JobId, usize)>) -> Option<FittingJob> {
+    fn take_first(
+        &mut self,
+        widest: i64,
+        find: impl Fn(&WidthTree) -> Option<((ArrivalNumber, JobId), usize)>,
+    ) -> Option<FittingJob> {
         let fitting = self.widths.iter().enumerate().take_while(|(_, width)| width.procs <= widest);
-        let found = fitting.filter_map(|(at, width)| find(width).map(|(id, place)| (id, at, place)));
-        let (id, at, place) = found.min()?;
+        let found = fitting.filter_map(|(at, width)| find(width).map(|(job, place)| (job, at, place)));
+        let ((_, id), at, place) = found.min()?;
         let width = &self.widths[at];
         let candidate = FittingJob { id, procs: width.procs, length: width.least[width.capacity + place] };
         self.remove_at(at, place);
@@ -158,7 +162,7 @@ impl WidthTree {
 
     fn reset(&mut self, procs: i64) {
         self.procs = procs;
-        self.ids.clear();
+        self.jobs.clear();
         self.count = 0;
         self.shortest = REMOVED;
         self.capacity = Self::SMALLEST;
@@ -166,21 +170,21 @@ impl WidthTree {
         self.least.resize(2 * self.capacity, REMOVED);
     }
 
-    fn push(&mut self, id: JobId, length: Seconds) {
-        if self.ids.len() == self.capacity {
+    fn push(&mut self, job: (ArrivalNumber, JobId), length: Seconds) {
+        if self.jobs.len() == self.capacity {
             self.compact();
         }
-        self.ids.push(id);
+        self.jobs.push(job);
         self.count += 1;
-        self.put(self.ids.len() - 1, length);
+        self.put(self.jobs.len() - 1, length);
     }
 
     /// Removes the jobs that have left, and sets the capacity to at least twice the number of jobs.
     fn compact(&mut self) {
-        let lengths: Vec<Seconds> = self.least[self.capacity..self.capacity + self.ids.len()].to_vec();
+        let lengths: Vec<Seconds> = self.least[self.capacity..self.capacity + self.jobs.len()].to_vec();
         let mut stays = lengths.iter().map(|&length| length != REMOVED);
-        self.ids.retain(|_| stays.next() == Some(true));
-        self.capacity = (2 * self.ids.len()).next_power_of_two().max(Self::SMALLEST);
+        self.jobs.retain(|_| stays.next() == Some(true));
+        self.capacity = (2 * self.jobs.len()).next_power_of_two().max(Self::SMALLEST);
         self.least.clear();
         self.least.resize(self.capacity, REMOVED);
         self.least.extend(lengths.into_iter().filter(|&length| length != REMOVED));
@@ -190,19 +194,21 @@ impl WidthTree {
         }
     }
 
-    fn change(&mut self, id: JobId, length: Seconds) {
+    fn change(&mut self, arrival: ArrivalNumber, length: Seconds) {
         // If many lengths change, the jobs are often adjacent: one user submitted them one after another.
         let next = self.changed + 1;
-        let is_next = self.ids.get(next) == Some(&id) && self.least[self.capacity + next] != REMOVED;
-        if let Some(place) = if is_next { Some(next) } else { self.find(id) } {
+        let is_next = self.jobs.get(next).is_some_and(|job| job.0 == arrival);
+        let is_next = is_next && self.least[self.capacity + next] != REMOVED;
+        if let Some(place) = if is_next { Some(next) } else { self.find(arrival) } {
             self.changed = place;
             self.put(place, length);
         }
     }
 
     /// The place of a job. None if it has left.
-    fn find(&self, id: JobId) -> Option<usize> {
-        self.ids.binary_search(&id).ok().filter(|place| self.least[self.capacity + place] != REMOVED)
+    fn find(&self, arrival: ArrivalNumber) -> Option<usize> {
+        let place = self.jobs.binary_search_by_key(&arrival, |job| job.0).ok();
+        place.filter(|place| self.least[self.capacity + place] != REMOVED)
     }
 
     fn put(&mut self, place: usize, length: Seconds) {
@@ -220,7 +226,7 @@ impl WidthTree {
     }
 
     /// The earliest job that is at most this long, and its place.
-    fn earliest(&self, longest: Seconds) -> Option<(JobId, usize)> {
+    fn earliest(&self, longest: Seconds) -> Option<((ArrivalNumber, JobId), usize)> {
         if self.shortest > longest {
             return None;
         }
@@ -228,7 +234,7 @@ impl WidthTree {
         while node < self.capacity {
             node = if self.least[2 * node] <= longest { 2 * node } else { 2 * node + 1 };
         }
-        Some((self.ids[node - self.capacity], node - self.capacity))
+        Some((self.jobs[node - self.capacity], node - self.capacity))
     }
 }
 
@@ -258,7 +264,9 @@ mod tests {
                 }
                 _ => {
                     let procs = 1 << rng.random_range(0..6) | rng.random_range(0..2);
-                    plain.push(Waiting { id: JobId(step), procs, prediction: length, length });
+                    // Any order but that of the arrivals.
+                    let (id, arrival) = (JobId(step ^ 0x155), ArrivalNumber(step));
+                    plain.push(Waiting { id, arrival, procs, prediction: length, length });
                     widths.push(&plain[plain.len() - 1], &arrivals);
                 }
             }
@@ -268,11 +276,11 @@ mod tests {
                 longest: rng.random_range(0..400),
             };
             let held = plain.iter().filter(|job| room.holds(job.procs, job.length));
-            let earliest = held.clone().min_by_key(|job| job.id).map(FittingJob::from);
+            let earliest = held.clone().min_by_key(|job| job.arrival).map(FittingJob::from);
             assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
-            let shortest = held.clone().min_by_key(|job| (job.length, job.id)).map(FittingJob::from);
+            let shortest = held.clone().min_by_key(|job| (job.length, job.arrival)).map(FittingJob::from);
             assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
-            let first = held.min_by_key(|job| (class(job.length), job.id)).map(FittingJob::from);
+            let first = held.min_by_key(|job| (class(job.length), job.arrival)).map(FittingJob::from);
             assert_eq!(widths.clone().take_of_lowest_class(&room), first, "{step}");
             if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
                 widths.take_shortest(&room);

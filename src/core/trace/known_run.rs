@@ -9,7 +9,7 @@ use super::ids::{LogId, LogIds};
 use super::requests::node_text;
 use super::wide::WideNumbers;
 use super::workload::Workload;
-use crate::job::{InLog, JobId, Submission};
+use crate::job::{ArrivalNumber, InLog, Submission};
 use crate::program::ProgramSpec;
 use crate::program::json::{PROTOCOL, push_fields, push_id, push_number};
 use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId, Requests};
@@ -82,10 +82,10 @@ impl RunFacts {
     }
 
     /// Appends a job as an object that is not closed yet.
-    pub(crate) fn push_job(&self, line: &mut Vec<u8>, id: JobId, job: &Submission, in_log: InLog) {
+    pub(crate) fn push_job(&self, line: &mut Vec<u8>, arrival: ArrivalNumber, job: &Submission, in_log: InLog) {
         let Submission { submit, estimate, procs, user, group, executable, queue, partition } = *job;
         line.extend_from_slice(b"{\"id\":");
-        push_id(line, id);
+        push_id(line, arrival);
         line.extend_from_slice(b",\"log_id\":");
         match self.ids.of(in_log.record, in_log.number) {
             LogId::Number(number) => push_number(line, number),

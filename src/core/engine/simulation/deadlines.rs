@@ -1,10 +1,9 @@
 //! Missed deadlines: finds the running jobs that outlive their predictions without examining all running jobs.
 
-use super::gated::sort_by_log;
-use super::{Simulation, placed};
+use super::Simulation;
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::{NEVER, QueuedEvent};
-use crate::engine::observer::{Event, Miss, Observer, Occasion};
+use crate::engine::observer::{Event, Miss, Observer, Occasion, Placed};
 use crate::job::JobId;
 use crate::predict::{BoardEntry, Stage};
 use crate::time::Time;
@@ -27,7 +26,7 @@ impl<O: Observer> Simulation<O> {
                 late.push(due.job());
             }
         }
-        sort_by_log(&mut late, &self.gate);
+        late.sort_unstable();
         for &id in &late {
             // The deadline may have changed since it was queued, also earlier at this instant.
             if self.deadline(id).is_none_or(|deadline| deadline > self.now()) {
@@ -39,7 +38,7 @@ impl<O: Observer> Simulation<O> {
             let place = self.place(id);
             self.board.count_miss(id);
             let (time, BoardEntry { prediction, misses, .. }) = (self.board.board().now(), *self.board.at(place));
-            let miss = Miss { job: placed(&self.gate, id, place), prediction, misses };
+            let miss = Miss { job: Placed { id, place }, prediction, misses };
             self.observers.on(time, &Event::Miss(miss), &self.machine);
             self.pass_due |= self.options.pass_on_miss;
             self.predictor.value.on_deadline_missed(id, self.board.board_mut());

@@ -52,8 +52,9 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// submit time becomes this instant. The jobs of one instant arrive in order of submission. A job that waited for a start arrives
 /// at the instant of that start, and a second pass follows.
 ///
-/// Jobs are numbered twice then, because policies and predictors know only jobs that have arrived: in [`Simulation::machine`] and
-/// [`Simulation::board`] by arrival, everywhere else by submission. Without a gate both numbers are the same.
+/// A job has one number, that of the workload, here and in all that policies, predictors and observers are told. Where the order of
+/// arrival counts, which is another one then, it is data of a waiting job ([`crate::schedule::Waiting`]) and of an entry of the
+/// board ([`BoardEntry`]).
 ///
 /// # Users who react
 ///
@@ -224,14 +225,14 @@ impl<O: Observer> Simulation<O> {
     /// # Errors
     /// If the job does not wait, or the predictor breaks its contract.
     pub fn cancel(&mut self, id: JobId) -> Result<(), EngineError> {
-        let id = match self.withdraw_from_gate(id) {
-            None => return Ok(()),
-            Some(arrived) => arrived,
-        };
-        self.withdraw(id)
+        let now = self.now();
+        match self.gate.as_mut().is_some_and(|gate| gate.withdraw(id, now)) {
+            true => Ok(()),
+            false => self.withdraw(id),
+        }
     }
 
-    /// Withdraws a waiting job, given by its arrival.
+    /// Withdraws a job in the queue.
     fn withdraw(&mut self, id: JobId) -> Result<(), EngineError> {
         let job = self.machine.waiting.get(id).copied();
         let Some(job) = job else { return Err(EngineError::NotWaiting { time: self.now() }) };
@@ -240,14 +241,14 @@ impl<O: Observer> Simulation<O> {
         self.scheduler.policy.on(&PolicyEvent::Cancellation(&job), &self.machine);
         self.board.set_stage_at(place, Stage::Gone);
         let (time, submission) = (self.board.board().now(), &self.board.at(place).job);
-        let job = placed(&self.gate, id, place);
+        let job = Placed { id, place };
         self.observers.on(time, &Event::Cancellation(Cancellation { job, submission }), &self.machine);
         self.pass_due = true;
         self.predictor.value.on_cancellation(id, self.board.board_mut());
         self.absorb(Occasion::Cancellation, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
-            gate.on_cancellation(gate.submitted(id).0, self.board.board().now());
+            gate.on_cancellation(id, self.board.board().now());
         }
         self.update_wakeup();
         Ok(())
@@ -338,18 +339,14 @@ impl<O: Observer> Simulation<O> {
         }
         self.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
-            self.terminate(self.by_arrival(end.job()), end.place())?;
+            self.terminate(end.job(), end.place())?;
         }
         self.miss_deadlines()?;
         if self.gate.is_some() {
             self.arrive_through_gate()?;
         }
-        while let Some(job) = self.upcoming.front()
-            && job.submission.submit <= time
-        {
-            let job = *job;
-            self.upcoming.pop_front();
-            self.arrive(&job)?;
+        while let Some((id, job)) = self.next_upcoming(time) {
+            self.arrive(id, &job)?;
         }
         // A pass updates it too.
         if !self.pass_due {
@@ -357,6 +354,14 @@ impl<O: Observer> Simulation<O> {
             self.pass_due = self.wakes_at <= time;
         }
         Ok(())
+    }
+
+    /// Takes the next submitted job, if it is submitted until now.
+    #[inline(always)]
+    fn next_upcoming(&mut self, now: Time) -> Option<(JobId, Job)> {
+        self.upcoming.front().filter(|job| job.submission.submit <= now)?;
+        let id = JobId(self.submitted - self.upcoming.len() as u32);
+        self.upcoming.pop_front().map(|job| (id, job))
     }
 
     fn set_now(&mut self, time: Time) {
@@ -398,15 +403,16 @@ impl<O: Observer> Simulation<O> {
             self.absorb(Occasion::Start, id)?;
         }
         // A job is backfilled if one that arrived earlier still waits.
-        let still_waiting = self.machine.waiting.first().map(|job| job.id);
+        let still_waiting = self.machine.waiting.first().map(|job| job.arrival);
         for &id in &self.decisions.starts {
-            let backfilled = still_waiting.is_some_and(|head| head < id);
             let place = in_system(&self.board, id);
-            let (BoardEntry { job, prediction, .. }, runtime) = (self.board.at(place), self.hidden[place].runtime);
+            let (BoardEntry { job, prediction, arrival, .. }, runtime) =
+                (self.board.at(place), self.hidden[place].runtime);
+            let backfilled = still_waiting.is_some_and(|head| head < *arrival);
             let (prediction, error) = (*prediction, (runtime - prediction).abs() as f64);
             let inside = self.board.board().interval(id).map(|interval| error <= interval);
             let answered = self.board.board().is_answered(id);
-            let (time, submission, job) = (self.board.board().now(), job, placed(&self.gate, id, place));
+            let (time, submission, job) = (self.board.board().now(), job, Placed { id, place });
             let grant = self.machine.grant(id);
             let start = Start { job, submission, runtime, prediction, backfilled, inside, answered, grant };
             self.observers.on(time, &Event::Start(start), &self.machine);
@@ -430,11 +436,11 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
-        let BoardEntry { job: submission, stage, prediction, misses } = self.board.at(place);
+        let BoardEntry { job: submission, stage, prediction, misses, .. } = self.board.at(place);
         let &Stage::Running { start } = stage else { unreachable!("only running jobs end") };
         let runtime = self.hidden[place].runtime;
         let (prediction, misses) = (*prediction, *misses);
-        let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
+        let (time, job) = (self.board.board().now(), Placed { id, place });
         let end = End { job, submission, runtime, prediction, misses };
         self.observers.on(time, &Event::End(end), &self.machine);
         self.machine.change(Change::End { id, counted: start + self.counted_length(place) });
@@ -445,23 +451,24 @@ impl<O: Observer> Simulation<O> {
         self.absorb(Occasion::Termination, id)?;
         self.board.forget(id);
         if let Some(gate) = &mut self.gate {
-            gate.on_end(job.id.0, time);
+            gate.on_end(id, time);
         }
         Ok(())
     }
 
-    fn arrive(&mut self, job: &Job) -> Result<(), EngineError> {
+    fn arrive(&mut self, id: JobId, job: &Job) -> Result<(), EngineError> {
         let &Job { ref submission, runtime, request, .. } = job;
         let in_log = job.in_log();
-        let id = self.board.arrive_from_log(*submission, in_log);
-        let (place, hidden) = (self.place(id), Hidden { runtime, watched: NEVER, applied: 0, is_changed: false });
+        let place = self.board.arrive_from_log(id, *submission, in_log);
+        let hidden = Hidden { runtime, watched: NEVER, applied: 0, is_changed: false };
         match self.hidden.get_mut(place) {
             Some(free) => *free = hidden,
             None => self.hidden.push(hidden),
         }
-        let (time, job) = (self.board.board().now(), placed(&self.gate, id, place));
+        let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
         self.machine.change(Change::Arrive { id, procs: submission.procs, request });
+        debug_assert_eq!(self.machine.waiting.arrival(id), self.board.at(place).arrival);
         self.idle_passes = 0;
         self.scheduler.policy.on(&PolicyEvent::Arrival { id, job: submission, in_log }, &self.machine);
         self.pass_due = true;
@@ -487,7 +494,7 @@ impl<O: Observer> Simulation<O> {
         applied.map_err(|broken| self.bad_start(broken))?;
         let (now, place) = (self.now(), self.place(id));
         self.board.set_stage_at(place, Stage::Running { start: now });
-        self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, self.by_log(id), place));
+        self.ends.push(QueuedEvent::new(now + self.hidden[place].runtime, id, place));
         self.watch_deadline(id, place);
         Ok(())
     }
@@ -528,14 +535,4 @@ impl<O: Observer> Simulation<O> {
 #[inline]
 fn in_system(board: &BoardKeeper, id: JobId) -> usize {
     board.place(id).expect("a job in the system")
-}
-
-/// A job as observers know it: by its number in order of submission.
-#[inline]
-fn placed(gate: &Option<Box<Gate>>, id: JobId, place: usize) -> Placed {
-    let id = match gate {
-        None => id,
-        Some(gate) => gate.submitted(id),
-    };
-    Placed { id, place }
 }

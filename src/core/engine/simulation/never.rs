@@ -41,8 +41,7 @@ impl<O: Observer> Simulation<O> {
     }
 
     fn drop_job(&mut self, id: JobId, why: NeverStarts) -> Result<(), EngineError> {
-        let submitted = self.gate.as_ref().map_or(id, |gate| gate.submitted(id));
-        self.never.add(submitted, self.number(id), why);
+        self.never.add(id, self.number(id), why);
         self.withdraw(id)
     }
 }

@@ -1,7 +1,6 @@
 //! How predictions reach the machine and the policy. Each is recorded when the predictor makes it, and applied directly
 //! before the next pass.
 
-use super::gated::by_arrival;
 use super::{Hidden, Simulation};
 use crate::engine::error::EngineError;
 use crate::engine::observer::{Event, Observer, Occasion, PredictionChange, PredictionMade};
@@ -44,14 +43,6 @@ impl<O: Observer> Simulation<O> {
         if self.board.has_changes() { self.absorb_changes(event, cause) } else { Ok(()) }
     }
 
-    /// Two jobs as observers know them.
-    fn by_submission(&self, job: JobId, cause: JobId) -> (JobId, JobId) {
-        match &self.gate {
-            None => (job, cause),
-            Some(gate) => (gate.submitted(job), gate.submitted(cause)),
-        }
-    }
-
     fn absorb_changes(&mut self, event: Occasion, cause: JobId) -> Result<(), EngineError> {
         let first_made = self.observers.0.history_len();
         let mut at = 0;
@@ -61,8 +52,7 @@ impl<O: Observer> Simulation<O> {
                 continue;
             }
             let time = self.now();
-            let (subject, cause) = self.by_submission(job, cause);
-            let made = PredictionMade { job: subject, time, prediction: new, event, cause };
+            let made = PredictionMade { job, time, prediction: new, event, cause };
             let place = place as usize;
             let hidden = &mut self.hidden[place];
             let change = PredictionChange { place, made, old, runtime: hidden.runtime };
@@ -81,8 +71,8 @@ impl<O: Observer> Simulation<O> {
                 self.watch_deadline(job, place);
             }
         }
-        let gate = &self.gate;
-        self.observers.0.order_history(first_made, &|job| by_arrival(gate, job));
+        let board = self.board.board();
+        self.observers.0.order_history(first_made, &|job| board.arrival(job));
         self.board.forget_changes();
         let Some(fault) = self.board.fault() else { return Ok(()) };
         let (predictor, time) = (self.predictor.name.clone(), self.now());

@@ -1,9 +1,9 @@
 //! Running jobs that make way for others.
 
-use super::{Simulation, placed};
+use super::Simulation;
 use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
-use crate::engine::observer::{Event, Observer, Occasion, Preemption};
+use crate::engine::observer::{Event, Observer, Occasion, Placed, Preemption};
 use crate::predict::{BoardEntry, Stage};
 use crate::schedule::{Change, PolicyEvent, Stop};
 
@@ -28,11 +28,11 @@ impl<O: Observer> Simulation<O> {
             return Err(EngineError::BadStop { scheduler, job, time: now });
         };
         // Its end and its deadline do not come any more.
-        self.ends.remove(self.by_log(id));
+        self.ends.remove(id);
         self.deadlines.remove(id);
         self.hidden[place].watched = NEVER;
         let BoardEntry { job: submission, prediction, .. } = *self.board.at(place);
-        let (ran, job) = (now - start, placed(&self.gate, id, place));
+        let (ran, job) = (now - start, Placed { id, place });
         let left = self.hidden[place].runtime - ran;
         let grant = self.machine.grant(id);
         let submission = &submission;
@@ -50,7 +50,7 @@ impl<O: Observer> Simulation<O> {
         self.predictor.value.on_requeue(id, self.board.board_mut());
         self.absorb(Occasion::Requeue, id)?;
         if let Some(gate) = &mut self.gate {
-            gate.on_requeue(job.id.0);
+            gate.on_requeue(id);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What observers are told after a pass.
 
-use super::{Simulation, placed};
-use crate::engine::observer::{Event, Observer, PassEnd, Reservation};
+use super::Simulation;
+use crate::engine::observer::{Event, Observer, PassEnd, Placed, Reservation};
 use crate::job::JobId;
 use crate::schedule::Asked;
 use crate::time::Time;
@@ -13,19 +13,20 @@ impl<O: Observer> Simulation<O> {
         let most = self.wants.most_reservations();
         if most > 0 {
             let made = self.reservations(most).into_iter();
-            let of = |(id, start)| Reservation { job: placed(&self.gate, id, self.place(id)), start };
+            let of = |(id, start)| Reservation { job: Placed { id, place: self.place(id) }, start };
             reserved = made.map(of).collect();
         }
         if self.wants.wants_held() && self.scheduler.answers {
             self.ask(Asked::Held);
             std::mem::swap(&mut held, &mut self.decisions.held);
+            held.sort_unstable();
         }
         let end = PassEnd { reserved: &reserved, held: &held };
         self.observers.1.on(self.machine.now, &Event::Pass(end), &self.machine);
     }
 
     /// The starts that the policy has reserved for waiting jobs after a pass, by the predictions that the pass had: the first
-    /// `most` in the order of the queue. Jobs are numbered in order of arrival.
+    /// `most` in the order of the queue.
     pub fn reservations(&mut self, most: usize) -> Vec<(JobId, Time)> {
         if self.scheduler.answers {
             self.ask(Asked::Reservations(most));

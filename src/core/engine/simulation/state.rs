@@ -40,11 +40,7 @@ impl<O: Observer> Simulation<O> {
 
     /// The outcome of a job so far.
     pub fn outcome(&self, id: JobId) -> Outcome {
-        let arrived = match &self.gate {
-            None => Some(id),
-            Some(gate) => gate.arrived(id),
-        };
-        self.observers.0.outcome(id, arrived.and_then(|id| self.board.place(id)))
+        self.observers.0.outcome(id, self.board.place(id))
     }
 
     /// What the jobs that have started were given of the nodes. None on a pool of processors.
@@ -58,13 +54,7 @@ impl<O: Observer> Simulation<O> {
         if self.scheduler.answers {
             self.ask(Asked::VirtualStarts);
         }
-        let by_arrival = self.decisions.virtual_starts.take()?;
-        let Some(gate) = &self.gate else { return Some(by_arrival) };
-        let mut starts = vec![Time::MAX; self.submitted as usize];
-        for (arrived, start) in (0..).map(JobId).zip(by_arrival) {
-            starts[gate.submitted(arrived).index()] = start;
-        }
-        Some(starts)
+        self.decisions.virtual_starts.take()
     }
 
     /// The jobs that made way for others so far. None if the policy stops no jobs.

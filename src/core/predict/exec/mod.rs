@@ -41,6 +41,8 @@ pub struct ExecPredictor {
     spec: ProgramSpec,
     run: RunFacts,
     program: PredictorStage,
+    /// The jobs in order of arrival, by which the program knows them.
+    arrived: Vec<JobId>,
     /// Scratch: the line that is sent.
     line: Vec<u8>,
 }
@@ -64,14 +66,14 @@ struct AskedEvent {
 impl AskedEvent {
     fn in_words(&self, board: &Board) -> String {
         let (event, number) = (self.event.in_words(), board.number(self.job));
-        format!("the {event} of job {number} (id {}) at time {}", json::id(self.job), board.now())
+        format!("the {event} of job {number} (id {}) at time {}", json::id(board.arrival(self.job)), board.now())
     }
 }
 
 impl ExecPredictor {
     pub fn new(spec: &Spec) -> Self {
-        let (spec, run) = (ProgramSpec::of(spec), RunFacts::default());
-        ExecPredictor { spec, run, program: PredictorStage::NotStarted, line: Vec::new() }
+        let (spec, run, arrived) = (ProgramSpec::of(spec), RunFacts::default(), Vec::new());
+        ExecPredictor { spec, run, program: PredictorStage::NotStarted, arrived, line: Vec::new() }
     }
 
     /// Starts the program if it has not been started. Returns whether it wants to know of such events.
@@ -96,7 +98,10 @@ impl ExecPredictor {
     fn ask(&mut self, asked: &AskedEvent, board: &mut Board) {
         let PredictorStage::Started { program, .. } = &mut self.program else { return };
         // The text is only needed for an error.
-        let why = match program.ask(&self.line, &|| asked.in_words(board)).map(|answer| apply(answer, board)) {
+        let why = match program
+            .ask(&self.line, &|| asked.in_words(board))
+            .map(|answer| apply(answer, &self.arrived, board))
+        {
             Ok(Ok(())) => return,
             Ok(Err(why)) => program.bad_answer(&asked.in_words(board), &format!(": {why}")),
             Err(unanswered) => unanswered,
@@ -119,7 +124,7 @@ impl ExecPredictor {
         let is_wanted = self.wants(&asked, board);
         if is_wanted {
             self.line.clear();
-            push_event(&mut self.line, event, board.now(), job, fields);
+            push_event(&mut self.line, event, board.now(), board.arrival(job), fields);
             self.ask(&asked, board);
         }
         is_wanted
@@ -127,13 +132,14 @@ impl ExecPredictor {
 }
 
 /// Writes the predictions of an answer on the board.
-fn apply(answer: &[u8], board: &mut Board) -> Result<(), String> {
+fn apply(answer: &[u8], arrived: &[JobId], board: &mut Board) -> Result<(), String> {
     // Most answers that predict nothing.
     if answer == b"{}" {
         return Ok(());
     }
     for (id, prediction) in ExecAnswer::parse(answer)?.predictions {
-        let Some(job) = json::job(&id).filter(|&job| board.stage(job) != Stage::Gone) else {
+        let job = json::arrival(&id).and_then(|arrival| arrived.get(arrival.0 as usize));
+        let Some(&job) = job.filter(|&&job| board.stage(job) != Stage::Gone) else {
             return Err(format!("job '{}' is neither waiting nor running", shortened(&id)));
         };
         let elapsed = board.elapsed(job);
@@ -151,6 +157,7 @@ impl Predictor for ExecPredictor {
     }
 
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        self.arrived.push(id);
         let asked = AskedEvent { event: EventName::Arrival, job: id };
         if !self.wants(&asked, board) {
             return;

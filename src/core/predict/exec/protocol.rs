@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::predict::board::Board;
 use crate::program::json::{pairs, push_fields, push_id, read, seconds};
 use crate::time::{Seconds, Time};
@@ -44,13 +44,13 @@ pub fn push_arrival(line: &mut Vec<u8>, job: JobId, board: &Board, run: &RunFact
     begin(line, EventName::Arrival, board.now());
     line.extend_from_slice(b",\"job\":");
     let in_log = board.in_log(job);
-    run.push_job(line, job, board.job(job), in_log);
+    run.push_job(line, board.arrival(job), board.job(job), in_log);
     run.push_request(line, in_log.request);
     line.extend_from_slice(b"}}\n");
 }
 
 /// Appends the line of any other event, with further fields.
-pub fn push_event(line: &mut Vec<u8>, event: EventName, time: Time, job: JobId, fields: &[(&str, i64)]) {
+pub fn push_event(line: &mut Vec<u8>, event: EventName, time: Time, job: ArrivalNumber, fields: &[(&str, i64)]) {
     begin(line, event, time);
     line.extend_from_slice(b",\"id\":");
     push_id(line, job);
@@ -152,8 +152,10 @@ mod tests {
         let mut keeper = BoardKeeper::default();
         keeper.set_now(7);
         let job = Submission { user: wide.code(1 << 40), queue: 3, ..Submission::new(7, 16, 3600) };
-        let id = keeper.arrive_from_log(job, InLog { number: 123, request, ..InLog::default() });
-        let other = keeper.arrive(job);
+        // The id in lines is the place in the order of arrival.
+        let (id, other) = (JobId(7), JobId(3));
+        keeper.arrive_from_log(id, job, InLog { number: 123, request, ..InLog::default() });
+        keeper.arrive_from_log(other, job, InLog::default());
         let facts = RunFacts {
             trace: "x\n".to_string(),
             procs: 4,
@@ -167,8 +169,8 @@ mod tests {
         let mut line = Vec::new();
         push_arrival(&mut line, id, keeper.board(), &facts);
         push_arrival(&mut line, other, keeper.board(), &facts);
-        push_event(&mut line, EventName::Start, 8, id, &[]);
-        push_event(&mut line, EventName::Termination, 9, JobId(u32::MAX - 1), &[("runtime", 1)]);
+        push_event(&mut line, EventName::Start, 8, keeper.board().arrival(id), &[]);
+        push_event(&mut line, EventName::Termination, 9, ArrivalNumber(u32::MAX - 1), &[("runtime", 1)]);
         assert_eq!(
             String::from_utf8(line).unwrap(),
             "{\"event\":\"arrival\",\"time\":7,\"job\":{\"id\":\"1\",\"log_id\":123,\"user\":1099511627776,\"group\":-1,\

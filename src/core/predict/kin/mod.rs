@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::board::Board;
 use super::predictor::Predictor;
-use crate::job::{JobId, Submission};
+use crate::job::{ArrivalNumber, JobId, Submission};
 use crate::spec::{Form, Key, Kind, Spec};
 use crate::time::Seconds;
 
@@ -60,13 +60,12 @@ pub struct Kin {
 struct KinUser {
     history: KinHistory,
     /// Waiting jobs in order of arrival (kept for `propagate`).
-    waiting: Vec<JobId>,
+    waiting: Vec<(ArrivalNumber, JobId)>,
 }
 
 impl KinUser {
-    fn stop_waiting(&mut self, id: JobId) {
-        // Ids are in order of arrival.
-        if let Ok(at) = self.waiting.binary_search(&id) {
+    fn stop_waiting(&mut self, arrival: ArrivalNumber) {
+        if let Ok(at) = self.waiting.binary_search_by_key(&arrival, |job| job.0) {
             self.waiting.remove(at);
         }
     }
@@ -108,12 +107,12 @@ impl Kin {
 
     /// Predicts these waiting jobs of a user again. They are often a series of equal jobs, hundreds of them on a busy
     /// machine, so whatever is the same as for the job before is not computed again.
-    fn compute_all(&mut self, user: usize, waiting: &[JobId], board: &mut Board) {
+    fn compute_all(&mut self, user: usize, waiting: &[(ArrivalNumber, JobId)], board: &mut Board) {
         let Kin { mean, coefficients, classes, users, evidence, .. } = self;
         let past = Past { history: &users[user].history, capacity: self.capacity, classes };
         let mut last: Option<Query> = None;
         let mut prediction = 0;
-        for &id in waiting {
+        for &(_, id) in waiting {
             let job = *board.job(id);
             match &mut last {
                 Some(last) if last.is_of_one_series(&job) => {
@@ -142,14 +141,14 @@ impl Predictor for Kin {
         let prediction = self.compute(user, &job);
         board.predict(id, prediction);
         if self.propagate {
-            self.users[user].waiting.push(id);
+            self.users[user].waiting.push((board.arrival(id), id));
         }
     }
 
     fn on_start(&mut self, id: JobId, board: &mut Board) {
         if self.propagate {
             let user = self.user(board.job(id).user);
-            self.users[user].stop_waiting(id);
+            self.users[user].stop_waiting(board.arrival(id));
         }
     }
 
@@ -157,7 +156,8 @@ impl Predictor for Kin {
         if self.propagate {
             let user = self.user(board.job(id).user);
             let waiting = &mut self.users[user].waiting;
-            waiting.insert(waiting.partition_point(|other| *other < id), id);
+            let job = (board.arrival(id), id);
+            waiting.insert(waiting.partition_point(|other| *other < job), job);
         }
     }
 
@@ -184,7 +184,7 @@ impl Predictor for Kin {
 
     fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         let user = self.user(board.job(id).user);
-        self.users[user].stop_waiting(id);
+        self.users[user].stop_waiting(board.arrival(id));
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {

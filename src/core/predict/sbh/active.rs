@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::job_types::{JobType, push_tightly};
-use super::late::{Late, LateState};
-use crate::job::JobId;
+use super::late::{ActiveJob, Late, LateState};
+use crate::job::ArrivalNumber;
 use crate::time::Seconds;
 
 /// The jobs of all users that wait or run. Users and job types are numbered from 0.
@@ -18,7 +18,7 @@ pub struct ActiveJobs {
     /// By job type: the index of its group among its user's groups, or `NOWHERE`.
     place: Vec<u32>,
     /// Empty queues, to be used for later groups.
-    spare: Vec<VecDeque<JobId>>,
+    spare: Vec<VecDeque<ActiveJob>>,
 }
 
 /// The jobs of one user that wait or run.
@@ -34,24 +34,22 @@ pub struct UserJobs {
 pub struct TypeGroup {
     pub job_type: JobType,
     /// In order of arrival.
-    pub jobs: VecDeque<JobId>,
+    pub jobs: VecDeque<ActiveJob>,
     /// The prediction last made for all of them. None if their predictions may differ. It is in force for all jobs except
     /// those that had already run that long when it was made.
     pub prediction: Option<Seconds>,
 }
 
 impl TypeGroup {
-    /// The indexes of the jobs whose ids are in this range.
+    /// The indexes of the jobs that arrived in this range.
     #[inline]
-    pub fn places(&self, ids: &Range<JobId>) -> Range<usize> {
+    pub fn places(&self, range: &Range<ArrivalNumber>) -> Range<usize> {
         // Usually the range contains all jobs.
-        let from =
-            if self.jobs.front() >= Some(&ids.start) { 0 } else { self.jobs.partition_point(|id| *id < ids.start) };
-        let to = if self.jobs.back() < Some(&ids.end) {
-            self.jobs.len()
-        } else {
-            self.jobs.partition_point(|id| *id < ids.end)
-        };
+        let before = |bound: ArrivalNumber| self.jobs.partition_point(|job| job.arrival < bound);
+        let is_from = |job: &ActiveJob| job.arrival >= range.start;
+        let is_before = |job: &ActiveJob| job.arrival < range.end;
+        let from = if self.jobs.front().is_some_and(is_from) { 0 } else { before(range.start) };
+        let to = if self.jobs.back().is_none_or(is_before) { self.jobs.len() } else { before(range.end) };
         from..to
     }
 
@@ -75,18 +73,18 @@ impl ActiveJobs {
 
     /// Adds a job that arrives and has this prediction.
     #[inline]
-    pub fn arrive(&mut self, id: JobId, user: usize, job_type: JobType, prediction: Seconds) {
+    pub fn arrive(&mut self, job: ActiveJob, user: usize, job_type: JobType, prediction: Seconds) {
         while self.place.len() <= job_type.index() {
             push_tightly(&mut self.place, NOWHERE);
         }
         let at = self.place[job_type.index()] as usize;
         if let Some(group) = self.of(user).groups.get_mut(at) {
-            group.jobs.push_back(id);
+            group.jobs.push_back(job);
             group.note_prediction_of_one(prediction);
             return;
         }
         let mut jobs = self.spare.pop().unwrap_or_default();
-        jobs.push_back(id);
+        jobs.push_back(job);
         let groups = &mut self.users[user].groups;
         self.place[job_type.index()] = groups.len() as u32;
         groups.push(TypeGroup { job_type, jobs, prediction: Some(prediction) });
@@ -99,22 +97,22 @@ impl ActiveJobs {
 
     /// Removes a job that ends or is withdrawn. Returns its state if it was late.
     #[inline]
-    pub fn end(&mut self, id: JobId, user: usize, job_type: JobType) -> Option<LateState> {
-        let late = self.users[user].late.end(id);
+    pub fn end(&mut self, job: ActiveJob, user: usize, job_type: JobType) -> Option<LateState> {
+        let late = self.users[user].late.end(job);
         if late.is_none() {
-            self.leave_group(id, user, job_type);
+            self.leave_group(job, user, job_type);
         }
         late
     }
 
     /// Removes a job from its group, because it is late from now on or is gone.
-    pub fn leave_group(&mut self, id: JobId, user: usize, job_type: JobType) {
+    pub fn leave_group(&mut self, job: ActiveJob, user: usize, job_type: JobType) {
         let at = self.place[job_type.index()] as usize;
         let groups = &mut self.users[user].groups;
         let jobs = &mut groups[at].jobs;
-        if jobs.front() == Some(&id) {
+        if jobs.front() == Some(&job) {
             jobs.pop_front();
-        } else if let Ok(place) = jobs.binary_search(&id) {
+        } else if let Ok(place) = jobs.binary_search(&job) {
             jobs.remove(place);
         }
         if jobs.is_empty() {

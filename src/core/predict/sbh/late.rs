@@ -6,8 +6,15 @@
 
 use super::job_types::JobType;
 use super::sessions::{Match, When};
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::time::{Seconds, Time};
+
+/// A job that waits or runs. Jobs are in order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ActiveJob {
+    pub arrival: ArrivalNumber,
+    pub id: JobId,
+}
 
 #[derive(Debug, Default)]
 pub struct Late {
@@ -19,7 +26,7 @@ pub struct Late {
 
 #[derive(Clone, Copy, Debug)]
 pub struct LateJob {
-    pub id: JobId,
+    pub job: ActiveJob,
     /// The index of its class, or `NOWHERE`.
     class: u32,
     start: Time,
@@ -77,15 +84,15 @@ impl LateClass {
 
 impl Late {
     /// The index of a job in `jobs`, if it is late.
-    pub fn find(&self, id: JobId) -> Option<usize> {
-        self.jobs.binary_search_by_key(&id, |job| job.id).ok()
+    pub fn find(&self, job: ActiveJob) -> Option<usize> {
+        self.jobs.binary_search_by_key(&job, |late| late.job).ok()
     }
 
     /// Adds a job that started at `start` and is late from now on.
-    pub fn add(&mut self, id: JobId, state: LateState, start: Time) {
+    pub fn add(&mut self, job: ActiveJob, state: LateState, start: Time) {
         let class = self.enter(state, start);
-        let at = self.jobs.partition_point(|other| other.id < id);
-        self.jobs.insert(at, LateJob { id, class, start });
+        let at = self.jobs.partition_point(|other| other.job < job);
+        self.jobs.insert(at, LateJob { job, class, start });
     }
 
     pub fn state(&self, at: usize) -> LateState {
@@ -130,8 +137,8 @@ impl Late {
 
     /// Removes a job that ends. Returns its state if it was late.
     #[inline]
-    pub fn end(&mut self, id: JobId) -> Option<LateState> {
-        let at = self.find(id)?;
+    pub fn end(&mut self, job: ActiveJob) -> Option<LateState> {
+        let at = self.find(job)?;
         let state = self.set_aside(at);
         self.jobs.remove(at);
         Some(state)

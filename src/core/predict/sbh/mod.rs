@@ -12,9 +12,9 @@ use std::ops::Range;
 use self::active::{ActiveJobs, TypeGroup, UserJobs};
 use self::criterion::Criterion;
 use self::job_types::JobType;
-use self::late::{LateClass, LateState};
+use self::late::{ActiveJob, LateClass, LateState};
 use self::sessions::{Match, Search, SessionIndex};
-use crate::job::JobId;
+use crate::job::{ArrivalNumber, JobId};
 use crate::predict::board::Board;
 use crate::predict::deadline;
 use crate::predict::metric::Metric;
@@ -101,7 +101,7 @@ pub struct Sbh {
     propagate: bool,
     /// Whether missed deadlines propagate too, and late jobs match.
     propagate_misses: bool,
-    /// By job id, for all jobs that have arrived.
+    /// By job id. Only those of jobs that have arrived are true.
     job_types: Vec<JobType>,
     /// Jobs in the system by user (kept for `propagate`).
     active: ActiveJobs,
@@ -154,17 +154,17 @@ impl Sbh {
     fn predict_others(&mut self, user: usize, board: &mut Board) {
         let Sbh { history, active, .. } = self;
         let UserJobs { late, groups } = active.of(user);
-        let mut predicted_to = JobId(0);
+        let mut predicted_to = ArrivalNumber(0);
         if history.propose(&mut late.classes, board.now()) {
             let mut none_adopted = true;
             for at in 0..late.jobs.len() {
                 let Some(&LateClass { state, proposed, .. }) = late.adopting(at) else { continue };
-                let id = late.jobs[at].id;
+                let ActiveJob { arrival, id } = late.jobs[at].job;
                 board.predict(id, proposed);
                 late.adopt(at);
                 none_adopted = false;
-                history.predict_groups(groups, predicted_to..id, board);
-                predicted_to = id;
+                history.predict_groups(groups, predicted_to..arrival, board);
+                predicted_to = arrival;
                 history.sessions.change(state.job_type, state.as_match(), proposed);
                 if !history.propose(&mut late.classes, board.now()) {
                     break;
@@ -174,7 +174,7 @@ impl Sbh {
                 late.settle();
             }
         }
-        history.predict_groups(groups, predicted_to..JobId(u32::MAX), board);
+        history.predict_groups(groups, predicted_to..ArrivalNumber(u32::MAX), board);
     }
 }
 
@@ -197,10 +197,10 @@ impl SbhHistory {
         any
     }
 
-    /// Predicts the jobs of the groups again that have ids in this range.
-    fn predict_groups(&mut self, groups: &mut [TypeGroup], ids: Range<JobId>, board: &mut Board) {
+    /// Predicts the jobs of the groups again that arrived in this range.
+    fn predict_groups(&mut self, groups: &mut [TypeGroup], range: Range<ArrivalNumber>, board: &mut Board) {
         for group in groups {
-            let places = group.places(&ids);
+            let places = group.places(&range);
             if places.is_empty() {
                 continue;
             }
@@ -210,7 +210,7 @@ impl SbhHistory {
                 continue;
             }
             group.prediction = (places.len() == group.jobs.len()).then_some(prediction);
-            group.jobs.range(places).for_each(|&id| board.predict_if_above_elapsed(id, prediction));
+            group.jobs.range(places).for_each(|job| board.predict_if_above_elapsed(job.id, prediction));
         }
     }
 }
@@ -218,18 +218,17 @@ impl SbhHistory {
 impl Predictor for Sbh {
     fn on_arrival(&mut self, id: JobId, board: &mut Board) {
         let job_type = self.history.sessions.arrive(board.job(id), board.now());
-        debug_assert_eq!(self.job_types.len(), id.index(), "jobs arrive in order");
-        self.job_types.push(job_type);
+        id.store(&mut self.job_types, job_type, job_type);
         let prediction = self.history.predict(job_type, None);
         board.predict(id, prediction);
         if self.propagate {
-            self.active.arrive(id, self.history.sessions.user(job_type), job_type, prediction);
+            self.active.arrive(active(id, board), self.history.sessions.user(job_type), job_type, prediction);
         }
     }
 
     fn on_termination(&mut self, id: JobId, runtime: Seconds, board: &mut Board) {
         let (job_type, user) = self.type_and_user(id);
-        let late = if self.propagate { self.active.end(id, user, job_type) } else { None };
+        let late = if self.propagate { self.active.end(active(id, board), user, job_type) } else { None };
         self.history.sessions.end(job_type, late.map(|state| state.as_match()), runtime, board.now());
         if self.propagate {
             self.predict_others(user, board);
@@ -247,25 +246,26 @@ impl Predictor for Sbh {
             return;
         }
         let (job_type, user) = self.type_and_user(id);
-        let (late, prediction) = (&mut self.active.of(user).late, board.prediction(id));
-        if let Some(at) = late.find(id) {
+        let (job, prediction) = (active(id, board), board.prediction(id));
+        let late = &mut self.active.of(user).late;
+        if let Some(at) = late.find(job) {
             let old = late.set_aside(at);
             self.history.sessions.change(job_type, old.as_match(), prediction);
             self.predict_others(user, board);
             self.active.of(user).late.put_back(at, LateState { prediction, ..old });
         } else {
-            self.active.leave_group(id, user, job_type);
+            self.active.leave_group(job, user, job_type);
             let when = self.history.sessions.add_running(job_type, prediction);
             self.predict_others(user, board);
             let start = board.now() - board.elapsed(id);
-            self.active.of(user).late.add(id, LateState { job_type, prediction, when }, start);
+            self.active.of(user).late.add(job, LateState { job_type, prediction, when }, start);
         }
     }
 
     fn predict_again(&mut self, id: JobId, board: &mut Board) {
         let (job_type, user) = self.type_and_user(id);
         let late = &mut self.active.of(user).late;
-        let at = late.find(id);
+        let at = late.find(active(id, board));
         let itself = at.map(|at| late.state(at).as_match());
         let prediction = self.history.predict(job_type, itself);
         if prediction <= board.elapsed(id) {
@@ -281,13 +281,18 @@ impl Predictor for Sbh {
         }
     }
 
-    fn on_cancellation(&mut self, id: JobId, _: &mut Board) {
+    fn on_cancellation(&mut self, id: JobId, board: &mut Board) {
         let (job_type, user) = self.type_and_user(id);
         self.history.sessions.withdraw(job_type);
         if self.propagate {
-            self.active.end(id, user, job_type);
+            self.active.end(active(id, board), user, job_type);
         }
     }
+}
+
+/// A job in the system.
+fn active(id: JobId, board: &Board) -> ActiveJob {
+    ActiveJob { arrival: board.arrival(id), id }
 }
 
 /// Multiplies a late job's prediction by the factor, rounded down, up to the limit; from the limit on it adds increments

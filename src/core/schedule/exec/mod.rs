@@ -192,7 +192,7 @@ impl Exec {
                 for asked in jobs {
                     let (id, grant) = self.turn.start(asked, machine, &self.news)?;
                     let on_nodes = machine.nodes().map(|nodes| nodes.cluster()).zip(grant.as_deref());
-                    self.news.on_start(id, machine.now, on_nodes);
+                    self.news.on_start(machine.waiting.arrival(id), machine.now, on_nodes);
                     out.grants.extend(grant);
                     out.starts.push(id);
                 }
@@ -205,13 +205,13 @@ impl Exec {
                 for (at, &id) in out.starts.iter().enumerate() {
                     let grant = out.grants.get(at).map(Vec::as_slice);
                     let on_nodes = machine.nodes().map(|nodes| nodes.cluster()).zip(grant);
-                    self.news.on_start(id, machine.now, on_nodes);
+                    self.news.on_start(machine.waiting.arrival(id), machine.now, on_nodes);
                 }
             }
             (None, None) => {}
         }
         for (id, at) in &answer.reserved {
-            let job = json::job(id).and_then(|id| machine.waiting.get(id));
+            let job = json::arrival(id).and_then(|arrival| machine.waiting.arrived(arrival));
             let job = job.ok_or_else(|| format!("a start is reserved for the job '{id}', which does not wait"))?;
             self.reserved.push((job.id, *at));
         }
@@ -221,7 +221,7 @@ impl Exec {
     /// Starts the jobs that another scheduler has started now.
     fn follow(&mut self, machine: &Machine, out: &mut Decisions) {
         while let Some((id, grant)) = self.warm.as_mut().and_then(|warm| warm.take(machine.now)) {
-            self.news.on_start(id, machine.now, None);
+            self.news.on_start(machine.waiting.arrival(id), machine.now, None);
             out.starts.push(id);
             if machine.nodes().is_some() {
                 out.grants.push(grant);
@@ -263,10 +263,12 @@ impl Policy for Exec {
     fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
         match *event {
             PolicyEvent::Begin(facts) => (self.inflate, self.news.run.procs) = (facts.inflate, machine.procs()),
-            PolicyEvent::Arrival { id, job, in_log } => self.news.on_arrival(id, job, in_log),
-            PolicyEvent::Prediction(id, prediction) => self.news.on_prediction(id, prediction),
-            PolicyEvent::End(id) => self.news.on_end(id, machine.now),
-            PolicyEvent::Cancellation(job) => self.news.on_cancellation(job.id),
+            PolicyEvent::Arrival { id, job, in_log } => self.news.on_arrival(machine.waiting.arrival(id), job, in_log),
+            PolicyEvent::Prediction(id, prediction) => {
+                self.news.on_prediction(machine.waiting.arrival(id), prediction);
+            }
+            PolicyEvent::End(id) => self.news.on_end(machine.waiting.arrival(id), machine.now),
+            PolicyEvent::Cancellation(job) => self.news.on_cancellation(job.arrival),
             _ => {}
         }
         self.ordered.policy.on(event, machine);

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use super::protocol::Introduction;
-use crate::job::{InLog, JobId, Submission};
+use crate::job::{ArrivalNumber, InLog, Submission};
 use crate::machine::{Cluster, NodeShare, Resource, Tres};
 use crate::program::json::{push_fields, push_id, push_number};
 use crate::time::{Seconds, Time};
 use crate::trace::RunFacts;
 
-/// What the program does not know yet.
+/// What the program does not know yet. It knows jobs by their places in the order of arrival.
 #[derive(Default)]
 pub struct News {
     pub run: RunFacts,
@@ -18,27 +18,27 @@ pub struct News {
     pub wants_predictions: bool,
     /// How many jobs will arrive, for the first line to a caller, who knows it from the episode. None after that line.
     pub jobs: Option<usize>,
-    /// In order of ids.
+    /// In order of arrival.
     arrived: Vec<UntoldJob>,
     /// The lists of these as JSON, without brackets.
     ended: Vec<u8>,
     cancelled: Vec<u8>,
     started: Vec<u8>,
     /// Predictions of jobs that the program knows, in the order in which they were made.
-    predicted: Vec<(JobId, Seconds)>,
+    predicted: Vec<(ArrivalNumber, Seconds)>,
     /// The jobs that have left since the last line.
-    gone: Vec<JobId>,
+    gone: Vec<ArrivalNumber>,
     /// The free resources of each node as the program knows them. Empty: it knows none.
     free: Vec<Tres>,
     /// When running jobs have started.
-    starts: FxHashMap<JobId, Time>,
-    /// By id: the numbers of all jobs in the log, for messages.
+    starts: FxHashMap<ArrivalNumber, Time>,
+    /// In order of arrival: the numbers of all jobs in the log, for messages.
     numbers: Vec<i64>,
 }
 
 /// A job that the program has not been told of.
 struct UntoldJob {
-    id: JobId,
+    id: ArrivalNumber,
     job: Submission,
     in_log: InLog,
     prediction: Seconds,
@@ -62,23 +62,23 @@ impl News {
     }
 
     /// Whether a job has arrived.
-    pub fn has_arrived(&self, id: JobId) -> bool {
-        id.index() < self.numbers.len()
+    pub fn has_arrived(&self, id: ArrivalNumber) -> bool {
+        (id.0 as usize) < self.numbers.len()
     }
 
     /// A job in words.
-    pub fn in_words(&self, id: JobId) -> String {
-        let number = self.numbers.get(id.index()).copied().unwrap_or(-1);
+    pub fn in_words(&self, id: ArrivalNumber) -> String {
+        let number = self.numbers.get(id.0 as usize).copied().unwrap_or(-1);
         format!("job {number} (id {})", crate::program::json::id(id))
     }
 
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission, in_log: InLog) {
-        self.numbers.resize(id.index() + 1, -1);
-        self.numbers[id.index()] = in_log.number;
+    pub fn on_arrival(&mut self, id: ArrivalNumber, job: &Submission, in_log: InLog) {
+        self.numbers.resize(id.0 as usize + 1, -1);
+        self.numbers[id.0 as usize] = in_log.number;
         self.arrived.push(UntoldJob { id, job: *job, in_log, prediction: 0, start: None });
     }
 
-    pub fn on_prediction(&mut self, id: JobId, prediction: Seconds) {
+    pub fn on_prediction(&mut self, id: ArrivalNumber, prediction: Seconds) {
         match self.untold(id) {
             Some(at) => self.arrived[at].prediction = prediction,
             None if self.wants_predictions => self.predicted.push((id, prediction)),
@@ -86,7 +86,7 @@ impl News {
         }
     }
 
-    fn untold(&self, id: JobId) -> Option<usize> {
+    fn untold(&self, id: ArrivalNumber) -> Option<usize> {
         // Most predictions are for the job that has just arrived.
         match self.arrived.last() {
             Some(last) if last.id == id => Some(self.arrived.len() - 1),
@@ -95,7 +95,7 @@ impl News {
     }
 
     /// A job starts, on nodes with this grant.
-    pub fn on_start(&mut self, id: JobId, now: Time, grant: Option<(&Cluster, &[NodeShare])>) {
+    pub fn on_start(&mut self, id: ArrivalNumber, now: Time, grant: Option<(&Cluster, &[NodeShare])>) {
         self.starts.insert(id, now);
         if let Some(at) = self.untold(id) {
             self.arrived[at].start = Some(now);
@@ -115,7 +115,7 @@ impl News {
         }
     }
 
-    pub fn on_end(&mut self, id: JobId, now: Time) {
+    pub fn on_end(&mut self, id: ArrivalNumber, now: Time) {
         let Some(start) = self.starts.remove(&id) else { return };
         // The program has never known it.
         if let Some(at) = self.untold(id) {
@@ -130,7 +130,7 @@ impl News {
         self.ended.push(b'}');
     }
 
-    pub fn on_cancellation(&mut self, id: JobId) {
+    pub fn on_cancellation(&mut self, id: ArrivalNumber) {
         self.gone.push(id);
         separate(&mut self.cancelled);
         push_id(&mut self.cancelled, id);

@@ -54,13 +54,14 @@ impl Turn {
 
     /// A waiting job by its id in a line.
     pub fn waiting<'a>(&self, id: &str, machine: &'a Machine, news: &News) -> Result<&'a Waiting, String> {
-        let Some(id) = json::job(id).filter(|&id| news.has_arrived(id)) else {
+        let Some(arrival) = json::arrival(id).filter(|&arrival| news.has_arrived(arrival)) else {
             return Err(format!("no job with the id '{}' has arrived", shortened(id)));
         };
-        if self.started.contains(&id) {
-            return Err(format!("{} is started twice", news.in_words(id)));
+        match machine.waiting.arrived(arrival) {
+            None => Err(format!("{} does not wait", news.in_words(arrival))),
+            Some(job) if self.started.contains(&job.id) => Err(format!("{} is started twice", news.in_words(arrival))),
+            Some(job) => Ok(job),
         }
-        machine.waiting.get(id).ok_or_else(|| format!("{} does not wait", news.in_words(id)))
     }
 
     /// Starts a job, if it may start. On nodes it has a grant.
@@ -74,9 +75,10 @@ impl Turn {
         // On nodes it counts what the job is placed with.
         if machine.nodes().is_none() && !self.capacity.fits(job.procs) {
             let (needed, free) = (counted(job.procs.into(), "processor"), self.capacity.free());
-            return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.id)));
+            return Err(format!("{} needs {needed}, but {free} are free", news.in_words(job.arrival)));
         }
-        let grant = self.grant(job.id, asked, machine).map_err(|why| format!("{} {why}", news.in_words(job.id)))?;
+        let grant =
+            self.grant(job.id, asked, machine).map_err(|why| format!("{} {why}", news.in_words(job.arrival)))?;
         self.capacity.take(job.procs);
         grant.iter().for_each(|grant| take(&mut self.free, grant));
         self.started.insert(job.id);
@@ -112,11 +114,11 @@ impl Turn {
         self.named.clear();
         let mut order = Vec::with_capacity(ids.len());
         for json::Text(id) in ids {
-            let job = self.waiting(id, machine, news)?.id;
-            if !self.named.insert(job) {
-                return Err(format!("{} is named twice", news.in_words(job)));
+            let job = self.waiting(id, machine, news)?;
+            if !self.named.insert(job.id) {
+                return Err(format!("{} is named twice", news.in_words(job.arrival)));
             }
-            order.push(job);
+            order.push(job.id);
         }
         Ok(order)
     }

@@ -1,10 +1,12 @@
 //! What is known of a job in both schedules.
 
+use crate::job::ArrivalNumber;
 use crate::time::{Seconds, Time};
 
 /// A job that has not left both schedules.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FairJob {
+    pub arrival: ArrivalNumber,
     pub submit: Time,
     pub estimate: Seconds,
     pub procs: u32,
@@ -47,6 +49,7 @@ pub(super) const NEVER: Time = Time::MAX;
 impl FairJob {
     /// A job that has left both schedules.
     pub const GONE: FairJob = FairJob {
+        arrival: ArrivalNumber(0),
         submit: 0,
         estimate: 1,
         procs: 1,

@@ -63,7 +63,7 @@ impl Guide for FairGuide<'_> {
         if job.procs >= self.order.wide_procs {
             (0, Order::Widest.rank(job, arrivals, now))
         } else if self.schedule.is_owed(job.id, now) {
-            (1, Rank::new(self.schedule.start_of(job.id).into(), job.id))
+            (1, Rank::new(self.schedule.start_of(job.id).into(), job.arrival))
         } else {
             (2, self.order.scan.rank(job, arrivals, now))
         }

@@ -1,7 +1,9 @@
 //! The virtual schedule, and what follows from it for the real one: who is owed something, and who is protected.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
 
 use super::accounts::UserAccounts;
 use super::job::{FairJob, NEVER, RealStage, RuntimeCorrection, VirtualStage};
@@ -19,10 +21,8 @@ use crate::time::{Seconds, Time};
 /// virtual pass; the real pass. A virtual job that goes on is no event: it starts no pass.
 pub(super) struct VirtualSchedule {
     machine: VirtualMachine,
-    /// The jobs from the first that has not left both schedules.
-    jobs: VecDeque<FairJob>,
-    /// The id of the first of these.
-    first: u32,
+    /// The jobs that have not left both schedules.
+    jobs: FxHashMap<JobId, FairJob>,
     /// When virtual jobs may end. Times that no longer hold are skipped.
     due: BinaryHeap<Reverse<(Time, JobId)>>,
     /// By id: the virtual starts, or [`NEVER`].
@@ -44,8 +44,7 @@ impl VirtualSchedule {
     pub fn new(machine: VirtualMachine, has_accounts: bool) -> VirtualSchedule {
         VirtualSchedule {
             machine,
-            jobs: VecDeque::new(),
-            first: 0,
+            jobs: FxHashMap::default(),
             due: BinaryHeap::new(),
             starts: Vec::new(),
             correction: RuntimeCorrection::default(),
@@ -64,7 +63,7 @@ impl VirtualSchedule {
             PolicyEvent::Begin(facts) => self.machine.begin(facts, real),
             PolicyEvent::Arrival { id, job, .. } => self.arrived.push((id, *job)),
             PolicyEvent::Change(waiting) => {
-                if let Some(job) = self.find_mut(waiting.id) {
+                if let Some(job) = self.jobs.get_mut(&waiting.id) {
                     (job.prediction, job.length) = (waiting.prediction, waiting.length);
                 }
             }
@@ -78,12 +77,8 @@ impl VirtualSchedule {
     }
 
     /// A job that is known, or None: a job that ran before the first pass.
-    fn find(&self, JobId(id): JobId) -> Option<&FairJob> {
-        self.jobs.get(id.checked_sub(self.first)? as usize)
-    }
-
-    fn find_mut(&mut self, JobId(id): JobId) -> Option<&mut FairJob> {
-        self.jobs.get_mut(id.checked_sub(self.first)? as usize)
+    fn find(&self, id: JobId) -> Option<&FairJob> {
+        self.jobs.get(&id)
     }
 
     pub fn job(&self, id: JobId) -> &FairJob {
@@ -101,20 +96,19 @@ impl VirtualSchedule {
 
     /// A job leaves reality. If it runs virtually, it ends there at an instant that depends on its start there.
     fn leave(&mut self, id: JobId, to: RealStage, end: impl Fn(Time) -> Time) {
-        let Some(job) = self.find_mut(id) else { return };
+        let Some(job) = self.jobs.get_mut(&id) else { return };
         job.real = to;
         if let VirtualStage::Running { start, .. } = job.there {
             let due = end(start);
             job.there = VirtualStage::Running { start, due, is_certain: true };
             self.due.push(Reverse((due, id)));
         }
-        self.forget_gone();
+        self.forget_if_gone(id);
     }
 
-    fn forget_gone(&mut self) {
-        while self.jobs.front().is_some_and(FairJob::is_gone) {
-            self.jobs.pop_front();
-            self.first += 1;
+    fn forget_if_gone(&mut self, id: JobId) {
+        if self.find(id).is_some_and(FairJob::is_gone) {
+            self.jobs.remove(&id);
         }
     }
 
@@ -147,43 +141,34 @@ impl VirtualSchedule {
 
     /// The jobs that run before the first arrival, as in a present queue, run virtually until they end in reality.
     fn adopt(&mut self, real: &Machine) {
-        let JobId(next) = self.arrived.first().map_or(JobId(0), |(id, _)| *id);
-        if next == 0 {
+        if self.arrived.is_empty() {
             return;
         }
-        self.jobs.resize(next as usize, FairJob::GONE);
-        self.starts.resize(next as usize, real.now);
-        for job in real.running.iter().filter(|job| job.id.0 < next) {
+        for job in real.running.iter() {
             self.machine.adopt(*job, real.nodes());
+            job.id.store(&mut self.starts, real.now, NEVER);
             let there = VirtualStage::Running { start: real.now, due: NEVER, is_certain: false };
             let (estimate, real) = (job.end - real.now, RealStage::Running { start: real.now });
             let procs = job.procs;
-            self.jobs[job.id.index()] = FairJob { estimate, procs, prediction: 0, real, there, ..FairJob::GONE };
+            self.jobs.insert(job.id, FairJob { estimate, procs, prediction: 0, real, there, ..FairJob::GONE });
         }
-        self.forget_gone();
     }
 
     fn arrive(&mut self, id: JobId, job: &Submission, real: &Machine) {
-        if self.jobs.is_empty() {
-            self.first = id.0;
-        }
-        debug_assert_eq!(self.first as usize + self.jobs.len(), id.index(), "jobs arrive in the order of their ids");
-        self.starts.push(NEVER);
-        let Some(waiting) = real.waiting.get(id) else {
-            // It was cancelled at once, as another site has started it.
-            self.jobs.push_back(FairJob::GONE);
-            return;
-        };
+        id.store(&mut self.starts, NEVER, NEVER);
+        // If it does not wait, it was cancelled at once, as another site has started it.
+        let Some(waiting) = real.waiting.get(id) else { return };
         let &Submission { submit, estimate, procs, user, .. } = job;
         let account = self.accounts.as_mut().map_or(0, |accounts| {
             let account = accounts.number(user);
             accounts.arrive(account, real.now);
             account
         });
-        let (prediction, length) = (waiting.prediction, waiting.length);
+        let &Waiting { arrival, prediction, length, .. } = waiting;
         self.machine.arrive(id, job, real.nodes().map(|nodes| nodes.request(id)));
         let (real, there) = (RealStage::Waiting, VirtualStage::Waiting);
-        self.jobs.push_back(FairJob { submit, estimate, procs, account, prediction, length, real, there });
+        let job = FairJob { arrival, submit, estimate, procs, account, prediction, length, real, there };
+        self.jobs.insert(id, job);
     }
 
     fn cancel(&mut self, id: JobId, now: Time) {
@@ -195,13 +180,13 @@ impl VirtualSchedule {
             self.machine.withdraw(id);
             self.leave_virtual_queue(id, VirtualStage::Gone, now);
         }
-        self.late.remove(self.starts[id.index()], id);
+        self.late.remove(self.starts[id.index()], job.arrival);
         self.leave(id, RealStage::Cancelled, |_| now);
         self.end_due(now);
     }
 
     fn leave_virtual_queue(&mut self, id: JobId, to: VirtualStage, now: Time) -> FairJob {
-        let job = self.find_mut(id).expect("a job that waits virtually is known");
+        let job = self.jobs.get_mut(&id).expect("a job that waits virtually is known");
         job.there = to;
         let job = *job;
         if let Some(accounts) = &mut self.accounts {
@@ -216,13 +201,13 @@ impl VirtualSchedule {
             && time <= now
         {
             self.due.pop();
-            let Some(&job) = self.find(id) else { continue };
+            let Some(job) = self.jobs.get_mut(&id) else { continue };
             let VirtualStage::Running { start, due, is_certain } = job.there else { continue };
             if due != time {
                 continue;
             }
             let planned = start + job.estimate;
-            let there = if is_certain || !job.goes_on(start, time) {
+            job.there = if is_certain || !job.goes_on(start, time) {
                 self.machine.end(id, planned);
                 VirtualStage::Gone
             } else {
@@ -232,9 +217,8 @@ impl VirtualSchedule {
                 }
                 VirtualStage::Running { start, due, is_certain }
             };
-            self.jobs[(id.0 - self.first) as usize].there = there;
+            self.forget_if_gone(id);
         }
-        self.forget_gone();
     }
 
     fn pass(&mut self, now: Time) {
@@ -252,7 +236,7 @@ impl VirtualSchedule {
             self.starts[id.index()] = now;
             self.longest_wait = self.longest_wait.max(now - job.submit);
             if self.accounts.is_some() && job.real == RealStage::Waiting {
-                self.late.push(now, id);
+                self.late.push(now, job.arrival, id);
             }
         }
     }
@@ -260,13 +244,13 @@ impl VirtualSchedule {
     /// Jobs start in reality.
     pub fn start(&mut self, ids: &[JobId], now: Time) {
         for &id in ids {
-            let Some(job) = self.find_mut(id) else { continue };
+            let Some(job) = self.jobs.get_mut(&id) else { continue };
             job.real = RealStage::Running { start: now };
-            let account = job.account;
+            let &mut FairJob { account, arrival, .. } = job;
             if let Some(accounts) = &mut self.accounts {
                 accounts.leave(account, now);
             }
-            self.late.remove(self.starts[id.index()], id);
+            self.late.remove(self.starts[id.index()], arrival);
         }
     }
 
@@ -280,8 +264,8 @@ impl VirtualSchedule {
     pub fn owed_of(&self, now: Time, may_start: impl Fn(&FairJob) -> bool) -> impl Iterator<Item = Waiting> {
         let candidates = self.late.iter().map(|id| (id, self.job(id))).filter(move |(_, job)| may_start(job));
         candidates.filter(move |(id, _)| self.is_owed(*id, now)).map(|(id, job)| {
-            let &FairJob { procs, prediction, length, .. } = job;
-            Waiting { id, procs, prediction, length }
+            let &FairJob { arrival, procs, prediction, length, .. } = job;
+            Waiting { id, arrival, procs, prediction, length }
         })
     }
 

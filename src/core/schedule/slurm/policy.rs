@@ -140,9 +140,9 @@ impl Slurm {
             None => self.kind_on_pool(submission.procs),
         };
         (job.id, job.user, job.limit) = (id.0.into(), submission.user.into(), in_whole_minutes(submission.estimate));
+        job.submit = submission.submit;
         job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
         if let Some(nodes) = nodes {
-            job.submit = submission.submit;
             self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
         }
         Some(job)

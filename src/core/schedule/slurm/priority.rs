@@ -247,7 +247,7 @@ impl Priorities {
 /// What the priority of a job is made of, besides its wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PriorityParts {
-    submit: Time,
+    pub submit: Time,
     owner: i32,
     /// What its size adds.
     sized: f64,

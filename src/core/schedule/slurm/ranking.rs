@@ -80,7 +80,7 @@ impl RankedJobs {
 /// still behind them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PriorityRanking {
-    /// In order of `least`, the largest first, then of id.
+    /// In order of `least`, the largest first, then of submission, then of id.
     jobs: Vec<PriorityJob>,
     /// The jobs that have arrived since the last call of [`PriorityRanking::first`].
     newcomers: Vec<(JobId, Submission)>,
@@ -95,6 +95,12 @@ pub(super) struct PriorityJob {
     parts: PriorityParts,
     /// The priority when it was last computed. It has not become less.
     least: f64,
+}
+
+impl PriorityJob {
+    fn submission(&self) -> (Time, JobId) {
+        (self.parts.submit, self.id)
+    }
 }
 
 impl PriorityRanking {
@@ -152,13 +158,13 @@ impl PriorityRanking {
         let jobs = &mut self.jobs[..count];
         jobs.iter_mut().for_each(|job| job.least = priorities.at(now, &job.parts));
         if !jobs.is_sorted_by(is_before) {
-            jobs.sort_unstable_by(|a, b| b.least.total_cmp(&a.least).then(a.id.cmp(&b.id)));
+            jobs.sort_unstable_by(|a, b| b.least.total_cmp(&a.least).then(a.submission().cmp(&b.submission())));
         }
     }
 }
 
 fn is_before(a: &PriorityJob, b: &PriorityJob) -> bool {
-    a.least > b.least || a.least == b.least && a.id < b.id
+    a.least > b.least || a.least == b.least && a.submission() < b.submission()
 }
 
 #[cfg(test)]
