@@ -280,7 +280,7 @@ fn reservation(machine: &Machine) -> Option<(JobId, Time)> {
     let head = machine.waiting.first()?;
     let mut free = machine.free();
     let enough = machine.running.iter().find(|job| {
-        free += i64::from(job.procs());
+        free += i64::from(job.procs);
         free >= i64::from(head.procs)
     });
     Some((head.id, enough.expect("a job fits the empty machine").end))

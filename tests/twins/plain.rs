@@ -114,7 +114,7 @@ impl Policy for PlainRules {
         let starts = &mut out.starts;
         self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
         let now = machine.now;
-        let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs()));
+        let counted = |job: &Running| (Time::MIN, self.counted_end(job, now), i64::from(job.procs));
         let mut uses: Vec<Use> = machine.running.iter().map(counted).collect();
         let queue = self.queue(machine);
 
@@ -165,7 +165,7 @@ impl PlainWalk {
     /// The steps (from, free processors) that the running jobs leave.
     fn steps(&self, machine: &Machine) -> Vec<(Time, i64)> {
         let mut ends: Vec<(Time, i64)> =
-            machine.running.iter().map(|job| (self.0.counted_end(job, machine.now), i64::from(job.procs()))).collect();
+            machine.running.iter().map(|job| (self.0.counted_end(job, machine.now), i64::from(job.procs))).collect();
         ends.sort_unstable();
         let mut steps = vec![(machine.now, machine.free())];
         for (end, procs) in ends {

@@ -236,7 +236,7 @@ impl PlainFair {
         let counted = |job: &Running| {
             let plain = &self.jobs[job.id.index()];
             let end = plain.start.unwrap() + plain.submission.estimate;
-            (if now < end { end } else { job.end }, i64::from(job.procs()))
+            (if now < end { end } else { job.end }, i64::from(job.procs))
         };
         let mut ends: Vec<(Time, i64)> = machine.running.iter().map(counted).collect();
         let mut free = machine.free();
