@@ -85,7 +85,9 @@
 //!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
 //!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
 //!   `schedule/on_nodes/pool.rs`.
-//! - A new kind of resource, and how lists such as `cpu=4,gres/gpu=1` are read: `tres.rs`.
+//! - A new kind of resource, and how lists such as `cpu=4,gres/gpu=1` are read: `tres.rs`; the fields of tables that ask for it:
+//!   `trace/requests/fields.rs`.
+//! - Sorted lists that change in the middle, with a summary per block: `sorted_blocks.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`. Who decides
 //!   where such rules leave something open, on a pool of processors and on nodes: `schedule/guide.rs`.
 //! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when

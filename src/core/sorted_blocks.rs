@@ -257,7 +257,7 @@ mod tests {
         let mut rng = stream(1, "sorted blocks");
         let (mut blocks, mut plain) = (SortedBlocks::<Pair>::default(), Vec::<Pair>::new());
         for step in 0..20_000 {
-            // About a thousand items in the middle of the history, none at its end.
+            // Thousands of items in the middle of the history, none at its end.
             let leaves = if step < 8000 { 2 } else { 5 };
             // In one half of the history the keys ascend.
             let key = if step % 4000 < 2000 { step / 10 } else { rng.random_range(0..2000) };
@@ -289,7 +289,7 @@ mod tests {
             }
             for block in blocks.blocks() {
                 assert_eq!(block.summary, Pair::summary(&block.items));
-                assert!(block.items.len() <= Pair::LARGEST && (!block.items.is_empty() || blocks.len() == 0));
+                assert!(block.items.len() <= Pair::LARGEST && (!block.items.is_empty() || blocks.is_empty()));
             }
         }
         assert!(plain.is_empty());

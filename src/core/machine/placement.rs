@@ -3,7 +3,7 @@
 //! A job that asks for N nodes has its CPUs divided over them, the first ones get the rest, and each gives at least one. If it asks
 //! for N to M nodes, or its partition for at least N, it has the fewest of these numbers with which it fits. Another job is placed
 //! until nothing is left: on one node that holds the rest, or else on the node with the most room, which is filled; it does not fit
-//! if it needs more nodes so than it may have. GPUs that are asked for in total go with an equal part of the CPUs each.
+//! if it needs more nodes so than it may have. Devices that are asked for in total go with an equal part of the CPUs each.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -16,12 +16,12 @@ use crate::tres::{Resource, Tres};
 /// Which of the nodes on which a job fits are taken first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// The fullest: with the fewest GPUs free, then CPUs, then memory, then by name.
+    /// The fullest: with the fewest devices free, then CPUs, then memory, then by name.
     #[default]
     Pack,
     /// The emptiest.
     Spread,
-    /// As [`Placement::Pack`], but the GPUs of a job that does not ask for a number of nodes are never divided without need: those
+    /// As [`Placement::Pack`], but the devices of a job that does not ask for a number of nodes are never divided without need: those
     /// that one node could hold are on one, and more are on nodes that are all its own, with the rest on the emptiest node.
     Consolidate,
 }
@@ -31,7 +31,7 @@ type NodeRank = u128;
 
 impl Placement {
     fn rank(self, is_preferred: bool, free: &Tres, node: u32) -> NodeRank {
-        const GPUS: u32 = 20;
+        const DEVICES: u32 = 20;
         const CPUS: u32 = 27;
         const MEMORY: u32 = 48;
         let field = |value: u64, bits: u32| {
@@ -39,14 +39,15 @@ impl Placement {
             let value = value.min(most);
             u128::from(if self == Placement::Spread { most - value } else { value })
         };
-        let fullness = field(free[Resource::Gpus], GPUS) << CPUS | field(free[Resource::Cpus], CPUS);
-        let rank = u128::from(!is_preferred) << (GPUS + CPUS) | fullness;
+        let devices = Resource::DEVICES.into_iter().map(|kind| free[kind]).sum();
+        let fullness = field(devices, DEVICES) << CPUS | field(free[Resource::Cpus], CPUS);
+        let rank = u128::from(!is_preferred) << (DEVICES + CPUS) | fullness;
         (rank << MEMORY | field(free.memory(), MEMORY)) << 32 | u128::from(node)
     }
 }
 
 /// Parts of a job that are placed one after the other if it does not ask for a number of nodes: its CPUs, or, if it asks for a
-/// total of GPUs, these with their CPUs.
+/// total of a device, these with their CPUs.
 #[derive(Clone, Copy)]
 struct JobParts {
     count: u32,
@@ -83,7 +84,7 @@ impl NodeShape {
         }
     }
 
-    /// The CPUs of which a node has room, if GPUs are not asked for in total. `free` is what is free, by node.
+    /// The CPUs of which a node has room, if no device is asked for in total. `free` is what is free, by node.
     #[inline(always)]
     pub fn cpus_on(&self, place: &ShapePlace, cluster: &Cluster, free: &[Tres], node: u32) -> u32 {
         self.cpus_of(place, cluster, (&free[node as usize], || place.allowed(free, node)), node)
@@ -132,7 +133,7 @@ impl NodeShape {
     /// The numbers of nodes with which it is tried.
     fn node_counts(&self, place: &ShapePlace) -> RangeInclusive<u32> {
         let most = place.most_nodes.min(place.nodes.nodes.len() as u32);
-        // With more nodes than CPUs or GPUs, nothing is left for the last.
+        // With more nodes than CPUs or devices, nothing is left for the last.
         place.least_nodes..=most.min(place.least_nodes.max(self.cpus).max(self.parts.map_or(0, |(_, count)| count)))
     }
 
@@ -209,7 +210,7 @@ impl NodeShape {
     }
 
     /// The grant of a job that gets these CPUs of these nodes, in the first of its partitions where that is allowed. The first nodes
-    /// give the GPUs that it asks for in total, as far as they have them.
+    /// give the devices that it asks for in total, as far as they have them.
     ///
     /// # Errors
     /// What is wrong, if it is allowed nowhere.
@@ -286,7 +287,7 @@ impl ShapeOnNodes<'_> {
         free.holds(&what) && allowed >= what.cpus()
     }
 
-    /// The CPUs of which a node has room, if GPUs are not asked for in total.
+    /// The CPUs of which a node has room, if no device is asked for in total.
     fn cpus_on(&self, node: u32) -> u32 {
         self.shape.cpus_on(self.place, self.cluster, self.free, node)
     }
@@ -298,7 +299,7 @@ impl ShapeOnNodes<'_> {
         rooms
     }
 
-    /// The fewest nodes over which its CPUs can be divided equally, if GPUs are not asked for in total.
+    /// The fewest nodes over which its CPUs can be divided equally, if no device is asked for in total.
     fn fewest_nodes(&self) -> Option<u32> {
         let (rooms, cpus) = (self.largest_rooms(), self.shape.cpus);
         self.shape.node_counts(self.place).find(|&nodes| {

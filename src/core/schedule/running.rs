@@ -44,7 +44,7 @@ impl Sorted for Running {
         (self.end, self.id)
     }
 
-    /// It first compares only the ends, because few ends are equal. That saves 1% of the instructions of `easy`.
+    /// It first compares only the ends, because few ends are equal. That saves 0.7% of the instructions of `easy`.
     #[inline]
     fn lower_bound(jobs: &[Running], key: (Time, JobId)) -> usize {
         let from = jobs.partition_point(|job| job.end < key.0);

@@ -62,7 +62,9 @@ pub use on_cluster::{LogSite, PartitionMap, put_on_cluster};
 pub use queue::{PresentJob, PresentQueue, PresentStage, QueueReading, read_queue};
 pub use read::{read, read_joined};
 pub use record::{Fields, Record, field_texts};
-pub use requests::{MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field};
+pub use requests::{
+    DeviceSurvey, MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field,
+};
 pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
 pub use shown_names::{ShownNames, shown_texts};

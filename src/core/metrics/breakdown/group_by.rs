@@ -2,6 +2,7 @@
 
 use crate::time::{DAY, HOUR, MINUTE, Seconds, print_duration};
 use crate::trace::NameKind;
+use crate::tres::Resource;
 
 /// By what jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +25,8 @@ pub enum GroupBy {
     Qos,
     /// The account that the job is charged to.
     Account,
-    /// GPUs: none, or in powers of two.
-    Gpus,
+    /// A device that is asked for: none, or in powers of two.
+    Device(Resource),
     /// The memory that is asked for, all together.
     Memory,
     /// The week of the submission: a calendar week if the log says when it begins, else seven days from the first submission.
@@ -46,7 +47,7 @@ const ALL: [(&str, GroupBy); 13] = [
     ("partition", GroupBy::Partition),
     ("qos", GroupBy::Qos),
     ("account", GroupBy::Account),
-    ("gpus", GroupBy::Gpus),
+    (Resource::Gpus.name(), GroupBy::Device(Resource::Gpus)),
     ("memory", GroupBy::Memory),
     ("week", GroupBy::Week),
     ("hour", GroupBy::Hour),

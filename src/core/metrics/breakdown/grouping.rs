@@ -40,7 +40,7 @@ impl GroupBy {
             GroupBy::Partition => jobs.for_each(|job| each(job, job.submission.partition.into())),
             GroupBy::Week => jobs.zip(times).for_each(|(job, time)| each(job, time.div_euclid(7 * DAY))),
             GroupBy::Hour => jobs.zip(times).for_each(|(job, time)| each(job, time.rem_euclid(DAY) / HOUR)),
-            GroupBy::Qos | GroupBy::Account | GroupBy::Gpus | GroupBy::Memory => {
+            GroupBy::Qos | GroupBy::Account | GroupBy::Device(_) | GroupBy::Memory => {
                 unreachable!("these have classes of requests")
             }
         }

@@ -1,4 +1,4 @@
-//! Groups of jobs by what they ask for: partition, QOS, account, GPUs, memory.
+//! Groups of jobs by what they ask for: partition, QOS, account, devices, memory.
 
 use litemap::LiteMap;
 
@@ -6,7 +6,6 @@ use super::group_by::{GroupBy, width_class, width_class_name};
 use crate::machine::Cluster;
 use crate::request::{Request, RequestId};
 use crate::trace::{Workload, shown_texts};
-use crate::tres::Resource;
 use crate::tres::print_memory;
 
 /// The largest memory of each class, in MB. More is in one more class, and jobs that do not say in another.
@@ -27,14 +26,14 @@ impl RequestClasses {
     /// None if groups by this key do not come from requests.
     pub fn of(by: GroupBy, workload: &Workload) -> Option<RequestClasses> {
         let all = workload.requests.all();
-        let numbers = |of_others, class: fn(&Request) -> i64| RequestClasses {
+        let numbers = |of_others, class: &dyn Fn(&Request) -> i64| RequestClasses {
             of_request: all.iter().map(class).collect(),
             of_others,
             names: Vec::new(),
         };
         Some(match by {
-            GroupBy::Gpus => numbers(0, |request| device_class(request.all_of(Resource::Gpus))),
-            GroupBy::Memory => numbers(memory_class(None), |request| memory_class(request.all_memory())),
+            GroupBy::Device(kind) => numbers(0, &|request| device_class(request.all_of(kind))),
+            GroupBy::Memory => numbers(memory_class(None), &|request| memory_class(request.all_memory())),
             GroupBy::Qos => RequestClasses::by_name(workload, workload.names.are_wanted(), |asked| asked.qos.clone()),
             GroupBy::Account => {
                 RequestClasses::by_name(workload, workload.names.are_wanted(), |asked| asked.account.clone())
@@ -75,8 +74,8 @@ impl RequestClasses {
     /// The name of a class.
     pub fn value(&self, by: GroupBy, class: i64) -> String {
         match by {
-            GroupBy::Gpus if class == 0 => "0".to_string(),
-            GroupBy::Gpus => width_class_name(class - 1),
+            GroupBy::Device(_) if class == 0 => "0".to_string(),
+            GroupBy::Device(_) => width_class_name(class - 1),
             GroupBy::Memory => memory_class_name(class),
             _ if class == 0 => "unknown".to_string(),
             _ => self.names[class as usize - 1].clone(),
@@ -113,24 +112,32 @@ fn memory_class_name(class: i64) -> String {
     }
 }
 
-/// Whether a request has what a key is about.
-type IsAsked = fn(&Request) -> bool;
-
 impl GroupBy {
     /// What jobs must ask for so that there are groups by this key, in words. None if every log has groups.
-    fn asks_for(self) -> Option<(&'static str, IsAsked)> {
+    fn asks_for(self) -> Option<&'static str> {
         match self {
-            GroupBy::Qos => Some(("a QOS", |request| !request.qos.is_empty())),
-            GroupBy::Account => Some(("an account", |request| !request.account.is_empty())),
-            GroupBy::Gpus => Some(("GPUs", |request| request.all_of(Resource::Gpus) > 0)),
-            GroupBy::Memory => Some(("memory", |request| request.all_memory().is_some())),
+            GroupBy::Qos => Some("a QOS"),
+            GroupBy::Account => Some("an account"),
+            GroupBy::Device(kind) => Some(kind.many()),
+            GroupBy::Memory => Some("memory"),
             _ => None,
+        }
+    }
+
+    /// Whether a request has that.
+    fn is_asked(self, request: &Request) -> bool {
+        match self {
+            GroupBy::Qos => !request.qos.is_empty(),
+            GroupBy::Account => !request.account.is_empty(),
+            GroupBy::Device(kind) => request.all_of(kind) > 0,
+            GroupBy::Memory => request.all_memory().is_some(),
+            _ => true,
         }
     }
 
     /// Whether the jobs of a workload have what this key is about.
     pub fn is_known(self, workload: &Workload) -> bool {
-        self.asks_for().is_none_or(|(_, is_asked)| workload.requests.all().iter().any(is_asked))
+        self.asks_for().is_none() || workload.requests.all().iter().any(|request| self.is_asked(request))
     }
 
     /// Checks that the jobs of a workload have what this key is about.
@@ -138,7 +145,7 @@ impl GroupBy {
     /// # Errors
     /// If not. The message says which keys there are.
     pub fn check(self, workload: &Workload) -> Result<(), String> {
-        let Some((what, _)) = self.asks_for().filter(|_| !self.is_known(workload)) else { return Ok(()) };
+        let Some(what) = self.asks_for().filter(|_| !self.is_known(workload)) else { return Ok(()) };
         let known: Vec<&str> = GroupBy::all().filter(|by| by.is_known(workload)).map(GroupBy::name).collect();
         let (key, label, known) = (self.name(), &workload.label, known.join(", "));
         Err(format!(

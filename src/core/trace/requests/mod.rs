@@ -20,7 +20,7 @@ pub use reading::RequestsRead;
 pub use sbatch::{SBATCH_NAMES, SbatchAsked};
 pub use slurm::SlurmAsked;
 pub use submit_line::{SubmitLine, split_quoted, unquoted};
-pub use survey::{MemoryRange, RequestSurvey, beyond_a_pool};
+pub use survey::{DeviceSurvey, MemoryRange, RequestSurvey, beyond_a_pool};
 pub use swf::asked_by_wide_fields;
 
 use crate::request::{MemoryAsked, Request};
