@@ -52,3 +52,11 @@ impl LastPasses {
         }
     }
 }
+
+/// Which passes were made on idle nodes and have looked at all jobs. On idle nodes the first job in any order starts, unless its
+/// limits or its request forbid it: after both passes only an event can start a job, or the decay of what was used.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TriedIdle {
+    pub main: bool,
+    pub backfill: bool,
+}

@@ -159,7 +159,9 @@ impl Priorities {
     /// Makes all updates of the usage up to `now`. Must be called before [`Priorities::at`].
     pub fn count_until(&mut self, now: Time) {
         let Some(mut updated) = self.updated else { return };
-        let is_due = now - updated >= Self::PERIOD;
+        if now - updated < Self::PERIOD {
+            return;
+        }
         let growth = libm::exp2(Self::PERIOD as f64 / self.weights.of.half_life as f64);
         // After an update without running jobs the next ones add nothing. There are many of them if a log has a gap of years.
         let mut is_idle = false;
@@ -183,7 +185,7 @@ impl Priorities {
             }
         }
         self.updated = Some(updated);
-        self.changes += u64::from(is_due && self.weights.of.fair_share > 0.0);
+        self.changes += u64::from(self.weights.of.fair_share > 0.0);
     }
 
     fn add_recent(&mut self, now: Time) {

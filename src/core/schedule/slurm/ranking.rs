@@ -37,9 +37,10 @@ impl RankedJobs {
         self.procs = procs;
     }
 
-    pub fn arrive(&mut self, id: JobId, job: &Submission) {
+    /// A job arrives, and has this place in the line.
+    pub fn arrive(&mut self, id: JobId, job: &Submission, place: u32) {
         self.priorities.on_arrival(job);
-        self.ranking.on_arrival(id, job);
+        self.ranking.on_arrival(id, job, place);
         self.submissions.insert(id, *job);
     }
 
@@ -64,13 +65,13 @@ impl RankedJobs {
         (self.now, self.ordered) = (now, 0);
     }
 
-    /// The waiting job at this place of the order.
-    pub fn get(&mut self, place: usize) -> Option<JobId> {
-        if place >= self.ordered {
-            self.ordered = (4 * self.ordered).max(Self::FIRST_PORTION).max(place + 1);
+    /// Where the job with this number in the order is in the line.
+    pub fn get(&mut self, number: usize) -> Option<u32> {
+        if number >= self.ordered {
+            self.ordered = (4 * self.ordered).max(Self::FIRST_PORTION).max(number + 1);
             self.ranking.first(self.ordered, &mut self.priorities, self.procs, self.now);
         }
-        self.ranking.jobs.get(place).map(|job| job.id)
+        self.ranking.jobs.get(number).map(|job| job.place)
     }
 }
 
@@ -83,7 +84,7 @@ pub(super) struct PriorityRanking {
     /// In order of `least`, the largest first, then of submission, then of id.
     jobs: Vec<PriorityJob>,
     /// The jobs that have arrived since the last call of [`PriorityRanking::first`].
-    newcomers: Vec<(JobId, Submission)>,
+    newcomers: Vec<(JobId, Submission, u32)>,
     /// When the priorities of all jobs were computed, and after how many changes of the parts that depend on usage.
     ranked_at: Time,
     changes: Option<u64>,
@@ -92,6 +93,8 @@ pub(super) struct PriorityRanking {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PriorityJob {
     pub id: JobId,
+    /// Its place in the line.
+    place: u32,
     parts: PriorityParts,
     /// The priority when it was last computed. It has not become less.
     least: f64,
@@ -107,23 +110,23 @@ impl PriorityRanking {
     /// All priorities are computed anew if this many more than twice the wanted jobs would have to be.
     const MANY: usize = 64;
 
-    pub fn on_arrival(&mut self, id: JobId, job: &Submission) {
-        self.newcomers.push((id, *job));
+    pub fn on_arrival(&mut self, id: JobId, job: &Submission, place: u32) {
+        self.newcomers.push((id, *job, place));
     }
 
     /// A job starts or is cancelled.
     pub fn remove(&mut self, id: JobId) {
         match self.jobs.iter().position(|job| job.id == id) {
             Some(at) => drop(self.jobs.remove(at)),
-            None => self.newcomers.retain(|(other, _)| *other != id),
+            None => self.newcomers.retain(|(other, ..)| *other != id),
         }
     }
 
     /// The first `most` jobs, at least one, on a machine of `procs` processors. Usage must be counted until `now`.
     pub fn first(&mut self, most: usize, priorities: &mut Priorities, procs: u32, now: Time) -> &[PriorityJob] {
-        for (id, job) in self.newcomers.drain(..) {
+        for (id, job, place) in self.newcomers.drain(..) {
             let parts = priorities.parts(&job, procs);
-            let job = PriorityJob { id, parts, least: priorities.at(now, &parts) };
+            let job = PriorityJob { id, place, parts, least: priorities.at(now, &parts) };
             self.jobs.insert(self.jobs.partition_point(|other| is_before(other, &job)), job);
         }
         if self.changes != Some(priorities.changes()) {
@@ -201,7 +204,7 @@ mod tests {
                     let job =
                         Submission { user: rng.random_range(0..6), ..Submission::new(now, rng.random_range(1..9), 60) };
                     priorities.on_arrival(&job);
-                    ranking.on_arrival(id, &job);
+                    ranking.on_arrival(id, &job, 0);
                     plain.push((id, job));
                 }
                 if rng.random_range(0..10) < 6 && !plain.is_empty() {
@@ -238,7 +241,7 @@ mod tests {
         for id in 0..5000u32 {
             let job = Submission { user: id as i32 % 7, ..Submission::new(i64::from(id) * 60, 1 + id % 13, 60) };
             priorities.on_arrival(&job);
-            ranking.on_arrival(JobId(id), &job);
+            ranking.on_arrival(JobId(id), &job, 0);
         }
         ranking.first(1, &mut priorities, 64, 300_000);
         for (most, bound) in [(1, 40), (500, 600)] {

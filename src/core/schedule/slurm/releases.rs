@@ -146,6 +146,11 @@ impl Releases {
         self.totals.clear();
     }
 
+    /// Whether these are the planned ends of all running jobs, in their order.
+    pub fn has_ends(&self, ends: impl Iterator<Item = (Time, JobId)>) -> bool {
+        self.jobs.iter().map(|job| (job.end, job.id)).eq(ends)
+    }
+
     /// Sets the planned ends of running jobs to these. Returns whether one has changed.
     pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) -> bool {
         let mut has_changed = false;

@@ -43,7 +43,7 @@ pub struct NodeTest<'a> {
 }
 
 /// What a job could use of a node.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usable {
     /// CPUs. The choice makes them fewer.
     pub cpus: u32,

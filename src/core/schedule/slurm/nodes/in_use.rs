@@ -152,6 +152,14 @@ impl InUse {
         first.unwrap_or(Time::MAX)
     }
 
+    /// Whether these are the expected ends of all running jobs, in their order.
+    pub(crate) fn has_ends(&self, ends: impl Iterator<Item = (Time, JobId)>) -> bool {
+        match &self.pool {
+            Some(pool) => pool.has_ends(ends),
+            None => self.running.iter().map(|job| (job.end, job.id.0)).eq(ends.map(|(end, id)| (end, u64::from(id.0)))),
+        }
+    }
+
     /// The ends of running jobs are expected anew.
     pub fn set_ends(&mut self, end_of: impl Fn(u64) -> Option<Time>) {
         if let Some(pool) = &mut self.pool {

@@ -5,10 +5,12 @@
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have,
 //! and `state` the nodes at one instant.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
-//! job can start now, later or never, and `passes` are the two passes. `line` is the queue,
-//! and `prospects` spare tests whose outcome is known. `preempt` says which running jobs make way for a job. `owners` are the users and accounts of jobs, `limits` what these and
-//! qualities of service may use, `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
+//! job can start now, later or never, and `passes` is what both passes share, and the main pass. `arrays` are jobs of which one task
+//! follows the other. `line` is the queue, and `prospects` spare tests whose outcome is known. `preempt` says which running jobs
+//! make way for a job. `owners` are the users and accounts of jobs, `limits` what these and qualities of service may use,
+//! `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
 
+mod arrays;
 mod choice;
 mod fair_share;
 mod grant;
@@ -29,6 +31,8 @@ mod ways;
 mod weights;
 
 pub use super::node_set::NodeSet;
+pub use arrays::ArrayTasks;
+pub(super) use arrays::ArrayTurns;
 pub use choice::{NodeWeight, plain_weight};
 pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
@@ -37,7 +41,7 @@ pub use limits::{Chosen, OverLimit, Rejected, SiteLimits};
 pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
 pub(super) use passes::is_too_many;
-pub use passes::{ArrayTasks, Reserved, SlurmPass, Started};
+pub use passes::{Reserved, SlurmPass, Started};
 pub use pick::{Picked, candidates};
 pub(super) use pick::{When, share_of};
 pub use priority::SitePriorities;

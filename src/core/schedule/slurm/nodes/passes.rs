@@ -1,8 +1,10 @@
 //! A pass of the daemon, and the main pass, which starts jobs in the order of the queue.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::NodeSet;
+use super::arrays::ArrayTasks;
 use super::in_use::RunningJob;
 use super::job::{QueueEntry, SlurmJob};
 use super::limits::{Chosen, SiteLimits};
@@ -12,27 +14,6 @@ use crate::job::JobId;
 use crate::machine::NodeGrant;
 use crate::schedule::slurm::releases::Release;
 use crate::time::{Seconds, Time};
-
-/// The tasks of a job array that wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArrayTasks {
-    /// Tasks that have not started.
-    pub left: u32,
-    /// Tasks that run.
-    pub running: u32,
-    /// The most that run at once. 0: no limit.
-    pub most: u32,
-}
-
-impl ArrayTasks {
-    fn is_closed(&self) -> bool {
-        self.left == 0 || (self.most > 0 && self.running >= self.most)
-    }
-
-    fn start(&mut self) {
-        (self.left, self.running) = (self.left - 1, self.running + 1);
-    }
-}
 
 /// A job that a pass starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +51,7 @@ pub struct SlurmPass<'a, 's> {
     pub unix_start: Time,
     /// Whether the backfill pass makes all reservations. Otherwise it ends when no job can start any more.
     pub reserves_all: bool,
-    /// By job: the tasks of arrays.
+    /// By job: the tasks of arrays. None in simulations.
     pub arrays: BTreeMap<u64, ArrayTasks>,
     /// In the order of their starts.
     pub started: Vec<Started>,
@@ -138,8 +119,10 @@ impl SlurmPass<'_, '_> {
     pub fn main<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>, is_full: bool) -> bool {
         let site = self.nodes.site;
         self.nodes.begin_preemption(self.now);
-        let mut left = site.all.clone();
-        let mut has_failed = vec![false; site.cluster.partitions.len()];
+        let mut left = Cow::Borrowed(&site.all);
+        // By partition: how many of its nodes are left; none if it has failed.
+        let count = |left: &NodeSet| site.partition_nodes.iter().map(|own| own.count_common(left)).collect();
+        let mut left_of: Vec<u32> = count(&left);
         let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
         let mut looked_at = 0;
         for entry in (0..).map_while(queue) {
@@ -163,15 +146,15 @@ impl SlurmPass<'_, '_> {
                     }
                     looked_at += 1;
                 }
-                if has_failed[partition] {
+                if left_of[partition] == 0 {
                     break;
                 }
                 let is_allowed = self.limits.allows_job(entry);
                 if !is_allowed && !site.parameters.limits_block {
                     break;
                 }
-                let own = &site.partition_nodes[partition];
-                let picked = match is_allowed && job.min_nodes.max(1) <= left.count_common(own) {
+                let has_enough = job.min_nodes.max(1) <= left_of[partition];
+                let picked = match is_allowed && has_enough {
                     true => self.nodes.pick(entry, &left),
                     false => Picked::Busy,
                 };
@@ -190,15 +173,13 @@ impl SlurmPass<'_, '_> {
                     }
                     Picked::Start(_) | Picked::Preempt(_) => site.parameters.limits_block,
                     Picked::Busy => {
-                        site.parameters.limits_block
-                            || job.min_nodes.max(1) > left.count_common(own)
-                            || self.limits.allows(entry, Chosen::Nothing)
+                        site.parameters.limits_block || !has_enough || self.limits.allows(entry, Chosen::Nothing)
                     }
                     _ => false,
                 };
                 if is_busy && !self.is_young(job) {
-                    has_failed[partition] = true;
-                    left.take_out(own);
+                    left.to_mut().take_out(&site.partition_nodes[partition]);
+                    left_of = count(&left);
                 }
                 break;
             }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::NodeSet;
-use super::choice::{JobOnNodes, NodeTest, UsableSums, plain_weight};
+use super::choice::{JobOnNodes, NodeTest, Usable, UsableSums, plain_weight};
 use super::in_use::{NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::preempt::Preempting;
-use super::prospects::Prospect;
+use super::prospects::{Prospect, RoomOverTime};
 use super::site::{SlurmParameters, SlurmSite};
 use super::state::{NodesState, SlurmNodes};
 use crate::machine::{NodeGrant, NodeShare};
@@ -81,6 +81,9 @@ pub fn candidates(site: &SlurmSite, job: &SlurmJob, partition: usize, kind: usiz
 }
 
 impl SlurmNodes<'_> {
+    /// How many running jobs leave when the room for a kind of jobs is computed first.
+    const FIRST_ROOM: usize = 8;
+
     fn test<'t>(&'t mut self, entry: QueueEntry<'t>, as_idle: bool) -> NodeTest<'t> {
         let SlurmNodes { site, state: NodesState { in_use, weights, usable, .. }, .. } = self;
         let on = JobOnNodes { as_idle, ..JobOnNodes::new(site, &in_use.nodes, entry) };
@@ -175,43 +178,63 @@ impl SlurmNodes<'_> {
         if let Some(known) = self.prospect(entry, kind).earliest(pass) {
             return known.max(now + 1);
         }
-        let nodes = self.candidates_of(entry, kind, false);
-        let mut future = std::mem::take(&mut self.state.future);
-        future.copy(self.used_without(entry.partition));
-        let has_candidates = self.has_candidates(entry.partition);
-        let running = match has_candidates {
-            true => self.state.preemption.staying(entry.partition),
-            false => &self.state.in_use.running,
-        };
-        let room = self.first_room(entry, &nodes, counts, (running, &mut future));
-        self.state.future = future;
-        let earliest = room.unwrap_or(Time::MAX);
+        let all = self.candidates_of(entry, kind, false);
+        let earliest = self.room_on(entry, kind, counts, &all, Time::MAX);
         self.prospect(entry, kind).earliest = Some((pass, earliest));
         earliest.max(now + 1)
     }
 
-    /// The first end of a running job after which sums allow a job to start. None if there is none.
-    fn first_room(
-        &self,
+    /// A time before which sums do not allow a job to start on these nodes, all of one kind. It is the first such time if that is not
+    /// after `until`.
+    fn room_on(
+        &mut self,
         entry: QueueEntry<'_>,
-        nodes: &NodeSet,
+        kind: usize,
         counts: &NodeCounts,
-        (running, future): (&[RunningJob], &mut NodesInUse),
-    ) -> Option<Time> {
+        nodes: &NodeSet,
+        until: Time,
+    ) -> Time {
+        let pass = self.state.prospects.pass();
+        loop {
+            let known = self.prospect(entry, kind).room(pass);
+            if let Some(room) = &known {
+                let found = room.earliest(nodes, UsableSums::new(entry.job, counts));
+                if found.is_some() || room.next > until || room.next == Time::MAX {
+                    return found.unwrap_or(room.next);
+                }
+            }
+            // Most jobs start long before all running ones have left.
+            let room = self.room(entry, kind, known.map_or(Self::FIRST_ROOM, |room| 4 * room.jobs));
+            self.prospect(entry, kind).room = Some((pass, Arc::new(room)));
+        }
+    }
+
+    /// What such jobs could use of one kind of nodes until this number of running jobs have left.
+    fn room(&mut self, entry: QueueEntry<'_>, kind: usize, jobs: usize) -> RoomOverTime {
+        let nodes = self.candidates_of(entry, kind, false);
+        let mut future = std::mem::take(&mut self.state.future);
+        future.copy(self.used_without(entry.partition));
+        let running = match self.has_candidates(entry.partition) {
+            true => self.state.preemption.staying(entry.partition),
+            false => &self.state.in_use.running,
+        };
         let on = JobOnNodes::new(self.site, &self.state.in_use.nodes, entry);
         let usable = |in_use: &NodesInUse, node: u32| JobOnNodes { in_use, ..on }.usable_now(node);
-        let mut sums = UsableSums::new(entry.job, counts);
-        nodes.iter().for_each(|node| sums.add(usable(future, node).as_ref()));
-        for running in running {
+        let now = nodes.iter().filter_map(|node| Some((node, usable(&future, node)?))).collect();
+        let mut room =
+            RoomOverTime { now, changes: Vec::new(), jobs, next: running.get(jobs).map_or(Time::MAX, |job| job.end) };
+        let mut before: Vec<Option<Usable>> = Vec::new();
+        for running in running.iter().take(jobs) {
             let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
-            own().for_each(|node| sums.remove(usable(future, node).as_ref()));
-            future.leave(running, nodes, self.site);
-            own().for_each(|node| sums.add(usable(future, node).as_ref()));
-            if sums.are_enough() {
-                return Some(running.end);
-            }
+            before.clear();
+            before.extend(own().map(|node| usable(&future, node)));
+            future.leave(running, &nodes, self.site);
+            let changes =
+                own().zip(&before).map(|(node, &before)| (running.end, node, [before, usable(&future, node)]));
+            room.changes.extend(changes.filter(|(.., [before, after])| before != after));
         }
-        None
+        self.state.future = future;
+        room
     }
 
     /// Whether a job is whole in a partition.
@@ -334,30 +357,40 @@ impl SlurmNodes<'_> {
         when: When,
     ) -> Option<Opening> {
         let earliest = self.earliest_in(entry, kind, counts, when.now);
+        // Tests of jobs with GPUs change the order of nodes for later ones: they are made though they must fail.
+        let has_gpus = entry.job.has_gpus();
+        let until = match (has_gpus, when.only_now) {
+            (true, _) => Time::MAX,
+            (false, true) => when.now,
+            (false, false) => when.until,
+        };
+        let room = self.room_on(entry, kind, counts, nodes, until);
         if earliest <= when.now
+            && (room == Time::MIN || has_gpus)
             && let Some(grant) = self.test(entry, false).run(nodes, counts)
         {
             return Some(Opening { start: when.now, is_guess: false, grant, ended: 0 });
         }
-        if when.only_now && !self.has_candidates(entry.partition) {
+        let is_too_late = when.only_now || room == Time::MAX || room > until;
+        if is_too_late && !self.has_candidates(entry.partition) {
             return None;
         }
         let mut future = std::mem::take(&mut self.state.future);
         future.copy(self.used_without(entry.partition));
-        let found = self.will_run_without(entry, nodes, counts, when, (earliest, &mut future));
+        let found = self.will_run_without(entry, nodes, counts, when, (earliest, room, &mut future));
         self.state.future = future;
         found
     }
 
     /// The same if the job does not start beside all running jobs: now, if others make way, or when running jobs have left.
-    /// `future` is what is used without those that make way.
+    /// `future` is what is used without those that make way. Sums do not allow a start before `room`.
     fn will_run_without(
         &mut self,
         entry: QueueEntry<'_>,
         nodes: &NodeSet,
         counts: &NodeCounts,
         When { now, unix_start, until, only_now }: When,
-        (earliest, future): (Time, &mut NodesInUse),
+        (earliest, room, future): (Time, Time, &mut NodesInUse),
     ) -> Option<Opening> {
         let site = self.site;
         let has_candidates = self.has_candidates(entry.partition);
@@ -383,14 +416,14 @@ impl SlurmNodes<'_> {
         let mut next = 0;
         while next < running.len() {
             let last_end = groups.leave(running, &mut next, nodes, unix_start, |job| future.leave(job, nodes, site))?;
-            // Tests of jobs with GPUs change the order of nodes for later ones.
             if last_end > until && !entry.job.has_gpus() {
                 return None;
             }
-            if last_end.max(now + 1) < earliest {
+            let on = JobOnNodes::new(site, future, entry);
+            if last_end < room {
+                debug_assert!(!on.may_hold(nodes, counts), "sums allow a start before {room}");
                 continue;
             }
-            let on = JobOnNodes::new(site, future, entry);
             let mut test = NodeTest { on, weights, usable, busy_first: idle.as_ref() };
             if on.may_hold(nodes, counts)
                 && let Some(grant) = test.run(nodes, counts)

@@ -111,6 +111,11 @@ impl SlurmNodes<'_> {
         }
     }
 
+    /// How many jobs have preempted others in this pass.
+    pub(crate) fn preempting(&self) -> usize {
+        self.state.preemption.in_progress.len()
+    }
+
     /// Whether a job has preempted others in this pass, and waits for them.
     pub(super) fn is_preempting(&self, job: u64) -> bool {
         self.state.preemption.in_progress.contains(&job)

@@ -1,11 +1,12 @@
-//! What is known of each kind of request in a partition without a full test: on which nodes such jobs can ever run, and the
-//! earliest time at which sums of CPUs, nodes and GPUs allow one to start. Many jobs ask for the same.
+//! What is known of each kind of request in a partition without a full test: on which nodes such jobs can ever run, and when sums
+//! of CPUs, nodes and GPUs allow one to start. Many jobs ask for the same.
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::NodeSet;
+use super::choice::{Usable, UsableSums};
 use crate::time::Time;
 
 /// What is known of the jobs of one kind in a partition.
@@ -19,6 +20,41 @@ pub struct Prospect {
     pub may_start: Option<(u64, bool)>,
     /// In which pass the earliest start was computed. It may be in the past.
     pub earliest: Option<(u64, Time)>,
+    /// In which pass the room for them was computed.
+    pub room: Option<(u64, Arc<RoomOverTime>)>,
+}
+
+/// What jobs of one kind could use of their nodes as running jobs leave. It is an upper bound for the whole pass, in which jobs only
+/// start: a test on nodes of which the sums do not suffice is not made.
+#[derive(Clone, Debug)]
+pub struct RoomOverTime {
+    /// By node.
+    pub now: Vec<(u32, Usable)>,
+    /// The ends after which it is another amount of a node: before, and after.
+    pub changes: Vec<(Time, u32, [Option<Usable>; 2])>,
+    /// How many running jobs have left then, and when the next one leaves. `Time::MAX` if all have left.
+    pub jobs: usize,
+    pub next: Time,
+}
+
+impl RoomOverTime {
+    /// The first end of a running job after which sums may allow a job to start on these nodes: `Time::MIN` if they may now, None if
+    /// they never do. `sums` are those of no nodes.
+    pub fn earliest(&self, nodes: &NodeSet, mut sums: UsableSums) -> Option<Time> {
+        for (_, usable) in self.now.iter().filter(|(node, _)| nodes.has(*node)) {
+            sums.add(Some(usable));
+        }
+        if sums.are_enough() {
+            return Some(Time::MIN);
+        }
+        let mut changes = self.changes.iter().filter(|(_, node, _)| nodes.has(*node));
+        let enough = changes.find(|(.., [before, after])| {
+            sums.remove(before.as_ref());
+            sums.add(after.as_ref());
+            sums.are_enough()
+        });
+        enough.map(|(end, ..)| *end)
+    }
 }
 
 /// Of all kinds and partitions.
@@ -52,7 +88,7 @@ impl Prospects {
                     set
                 }
             });
-            Prospect { candidates, is_ever: None, may_start: None, earliest: None }
+            Prospect { candidates, is_ever: None, may_start: None, earliest: None, room: None }
         })
     }
 
@@ -71,5 +107,10 @@ impl Prospect {
     /// The earliest start of such a job, if it is known in this pass.
     pub fn earliest(&self, pass: u64) -> Option<Time> {
         self.earliest.filter(|(known, _)| *known == pass).map(|(_, earliest)| earliest)
+    }
+
+    /// The room for such jobs, if it is known in this pass.
+    pub fn room(&self, pass: u64) -> Option<Arc<RoomOverTime>> {
+        self.room.as_ref().filter(|(known, _)| *known == pass).map(|(_, room)| Arc::clone(room))
     }
 }

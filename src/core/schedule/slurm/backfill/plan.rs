@@ -1,0 +1,80 @@
+//! What a backfill pass keeps from entry to entry: its reservations, and attempts that need not be made again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::schedule::slurm::nodes::{NodeSet, NodeWeight, NodesState, SlurmSite};
+use crate::schedule::slurm::space::Space;
+use crate::time::{Seconds, Time};
+
+/// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its partition and its limit.
+pub(super) type JobShape = (usize, usize, Seconds);
+
+/// Attempts on a pool that need not be made again: a job of at least as many processors for at least as long fails in all of them
+/// too, and is tried from `from`.
+pub(super) struct FailedAttempt {
+    pub shape: JobShape,
+    pub from: Time,
+}
+
+/// What a pass keeps from entry to entry.
+pub(super) struct BackfillPlan {
+    pub space: Space,
+    pub tried: usize,
+    pub of_user: BTreeMap<i64, usize>,
+    pub of_partition: BTreeMap<usize, usize>,
+    /// By partition: its reservations.
+    pub reserved: BTreeMap<usize, usize>,
+    /// Jobs that have a reservation, if one is all that they may have.
+    pub planned: BTreeSet<u64>,
+    /// Scratch: the nodes that a job may use.
+    pub free: NodeSet,
+    /// On a pool, when reservations take idle processors: each instant at which fewer are left, with their number.
+    pub falls: Vec<(Time, u32)>,
+    /// Shapes of jobs that got nothing since a job last started or got a reservation. Until then another such job gets nothing either.
+    pub hopeless: Vec<JobShape>,
+    /// The weights of nodes with which these got nothing.
+    pub weights: Vec<NodeWeight>,
+    pub failures: Vec<FailedAttempt>,
+}
+
+impl BackfillPlan {
+    /// No reservations.
+    pub fn new(state: &NodesState, site: &SlurmSite, now: Time, unix_start: Time) -> BackfillPlan {
+        let all = state.in_use.pool.as_ref().map_or_else(|| site.all.clone(), |pool| pool.all());
+        let rounding = (site.parameters.resolution, unix_start);
+        BackfillPlan {
+            free: all.clone(),
+            space: Space::new(all, now, site.parameters.window, rounding, site.pool.is_none()),
+            tried: 0,
+            of_user: BTreeMap::new(),
+            of_partition: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            planned: BTreeSet::new(),
+            falls: Vec::new(),
+            hopeless: Vec::new(),
+            weights: state.weights.clone(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// When a job is to be tried first.
+    pub fn first_attempt(&self, (kind, _, limit): JobShape, now: Time) -> Time {
+        let known = self.failures.iter().filter(|failure| failure.shape.0 <= kind && failure.shape.2 <= limit);
+        known.map(|failure| failure.from).max().unwrap_or(now)
+    }
+
+    /// All attempts of a job before `from` have failed.
+    pub fn fails_before(&mut self, shape: JobShape, from: Time) {
+        self.failures.retain(|failure| failure.shape != shape);
+        self.failures.push(FailedAttempt { shape, from });
+    }
+
+    /// After a reservation that begins then.
+    pub fn forget_failures(&mut self, begin: Time) {
+        if !self.failures.is_empty() {
+            // Nothing has changed before the reservation. At its begin there may be no release any more.
+            let is_release = self.space.next_release(None, begin - 1, begin - 1) == Some(begin);
+            self.failures.retain(|failure| failure.from < begin || failure.from == begin && is_release);
+        }
+    }
+}

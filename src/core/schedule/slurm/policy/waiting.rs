@@ -1,0 +1,117 @@
+//! The waiting jobs as the daemon has them: accepted and in the line, refused, or back after they were stopped.
+
+use super::Slurm;
+use crate::job::{JobId, Submission};
+use crate::machine::Nodes;
+use crate::schedule::machine::Machine;
+use crate::schedule::policy::NeverStarts;
+use crate::schedule::rules::Counting;
+use crate::schedule::slurm::clock::in_whole_minutes;
+use crate::schedule::slurm::nodes::SlurmJob;
+use crate::time::Time;
+
+impl Slurm {
+    /// The job that asks for this, without what is its own.
+    fn kind(&mut self, id: JobId, nodes: &Nodes) -> SlurmJob {
+        let request = nodes.request(id);
+        let number = request.index().unwrap_or(0);
+        let (shapes, site) = (&self.shapes, &self.site);
+        let kind = self.kinds.entry(number).or_insert_with(|| {
+            let places = &shapes.get(request).places;
+            let mut partitions: Vec<usize> = places.iter().map(|place| place.partition as usize).collect();
+            // Each kind of nodes of its constraint is a place.
+            partitions.dedup();
+            SlurmJob { kind: number, ..SlurmJob::of(shapes.asked(request), partitions, &site.cluster) }
+        });
+        kind.clone()
+    }
+
+    fn kind_on_pool(&mut self, procs: u32) -> SlurmJob {
+        let cluster = &self.site.cluster;
+        self.kinds.entry(procs as usize).or_insert_with(|| SlurmJob::of_processors(procs, cluster)).clone()
+    }
+
+    /// A waiting job as the daemon has it.
+    fn job(&mut self, id: JobId, submission: &Submission, view: &Machine) -> Option<SlurmJob> {
+        let waiting = view.waiting.get(id)?;
+        let nodes = view.nodes().filter(|_| self.site.pool.is_none());
+        let mut job = match nodes {
+            Some(nodes) => self.kind(id, nodes),
+            None => self.kind_on_pool(submission.procs),
+        };
+        (job.id, job.user, job.limit) = (id.0.into(), submission.user.into(), in_whole_minutes(submission.estimate));
+        job.submit = submission.submit;
+        job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
+        if let Some(nodes) = nodes {
+            self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
+        }
+        Some(job)
+    }
+
+    /// Newcomers join the line.
+    pub(super) fn line_up(&mut self, view: &Machine) {
+        let returned = self.returning.take_until(view.now);
+        // The daemon sees such a job when a pass looks at it.
+        self.needs_full |= !returned.is_empty();
+        let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
+        for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
+            let Some(job) = self.job(id, &submission, view) else { continue };
+            if !self.standing.accepts(&job, is_back) {
+                self.refused.push((id, submission));
+                continue;
+            }
+            let standing = &mut self.standing;
+            let priority = |job: &SlurmJob, partition: usize| standing.priority(job, partition, view.now);
+            let place = self.line.push(job, &self.site, priority);
+            self.line_places.insert(id, place);
+            if let Some(ranked) = &mut self.ranked {
+                ranked.get_mut().arrive(id, &submission, place);
+            }
+        }
+    }
+
+    pub(super) fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
+        self.newcomers.retain(|(newcomer, _)| *newcomer != id);
+        self.refused.retain(|(refused, _)| *refused != id);
+        self.returning.remove(id);
+        self.state.forget_preemptor(id.0.into());
+        let place = self.line_places.remove(&id)?;
+        self.line.remove(place, &self.site)
+    }
+
+    /// A job has left the system: those that were refused are submitted again, before others.
+    pub(super) fn submit_again(&mut self, now: Time) {
+        self.times.has_event = true;
+        let again = self.refused.drain(..).map(|(id, job)| (id, Submission { submit: now, ..job }));
+        self.newcomers.splice(0..0, again);
+    }
+
+    pub(super) fn why_never(
+        &mut self,
+        id: JobId,
+        job: &Submission,
+        view: &Machine,
+        is_end: bool,
+    ) -> Option<NeverStarts> {
+        // On a pool the engine drops what is too wide.
+        if self.site.pool.is_some() {
+            return None;
+        }
+        let job = self.job(id, job, view)?;
+        match is_end {
+            false => self.never(&job),
+            true => Some(self.stuck(&job)),
+        }
+    }
+
+    pub(super) fn held_by_limits(&mut self, view: &Machine, held: &mut Vec<JobId>) {
+        if self.standing.limits.is_empty() {
+            return;
+        }
+        let is_held = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place)) {
+            Some(job) => self.standing.limits.over_now(job).is_some(),
+            None => self.refused.iter().any(|(refused, _)| *refused == id),
+        };
+        held.extend(view.waiting.iter().map(|job| job.id).filter(|&id| is_held(id)));
+    }
+}
