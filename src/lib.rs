@@ -85,8 +85,8 @@
 //!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
 //!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
 //!   `schedule/on_nodes/pool.rs`.
-//! - A new kind of resource, and how lists such as `cpu=4,gres/gpu=1` are read: `tres.rs`; the fields of tables that ask for it:
-//!   `trace/requests/fields.rs`.
+//! - A new device, such as FPGAs: a line of the table in `tres.rs`, from which its fields, columns and limits follow, and what Slurm's
+//!   scheduler does with it, `schedule/slurm/nodes/`. How lists such as `cpu=4,mem=8G` are read: `tres.rs` too.
 //! - Sorted lists that change in the middle, with a summary per block: `sorted_blocks.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`. Who decides
 //!   where such rules leave something open, on a pool of processors and on nodes: `schedule/guide.rs`.
@@ -114,7 +114,7 @@
 //!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`]; what it receives, an [`engine::Event`].
-//! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
+//! - The model of clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
 //! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in

@@ -11,7 +11,7 @@ use super::places::given_files;
 use super::{CommandForm, parsed};
 use crate::machine::{AssociationsFile, read_cluster};
 use crate::metrics::cells;
-use crate::report::{MACHINE_COLUMNS, Width, machine_rows, write_machine};
+use crate::report::{Width, machine_columns, machine_rows, write_machine};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -64,7 +64,8 @@ fn execute(args: &MachineArgs) -> anyhow::Result<()> {
         out.fill(|out| cluster.write_toml(out))?;
     }
     let rows = machine_rows(&args.machine, &cluster, &ignored);
-    let rows: Vec<_> = rows.iter().map(|row| cells(MACHINE_COLUMNS, row, &[])).collect();
+    let columns = machine_columns();
+    let rows: Vec<_> = rows.iter().map(|row| cells(&columns, row, &[])).collect();
     let table = |out: &mut dyn Write, width: Width| write_machine(out, width, &args.machine, &cluster, &ignored);
     Ok(args.print.print_rows(stdout_taken, &rows, table)?)
 }

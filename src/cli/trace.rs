@@ -14,7 +14,7 @@ use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
 use crate::metrics::cells;
 use crate::report::{
-    Cell, FINDING_COLUMNS, SURVEY_COLUMNS, counted, finding_rows, grouped, write_findings, write_log, write_requests,
+    Cell, FINDING_COLUMNS, counted, finding_rows, grouped, survey_columns, write_findings, write_log, write_requests,
     write_survey,
 };
 use crate::trace::{
@@ -121,7 +121,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
             {
                 warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
             }
-            Ok(args.print.print_row(false, &cells(SURVEY_COLUMNS, &survey, &[]), |out, width| {
+            Ok(args.print.print_row(false, &cells(&survey_columns(), &survey, &[]), |out, width| {
                 write_survey(out, width, &survey)
             })?)
         }

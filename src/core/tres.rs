@@ -10,65 +10,153 @@ use crate::text::{counted, shortened};
 
 /// Defines the resources with what is written of them.
 macro_rules! resources {
-    ($($(#[$about:meta])* $kind:ident slurm $slurm:literal name $name:literal is $one:literal are $many:literal;)*) => {
+    (
+        { $($(#[$about:meta])* $kind:ident slurm $short:literal name $name:literal is $one:literal are $many:literal;)* }
+        devices {
+            $($(#[$about_device:meta])* $device:ident gres $gres:literal name $names:literal is $piece:literal are $pieces:literal;)*
+        }
+    ) => {
         /// A resource. They are in the order in which Slurm prints them.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Resource {
             $($(#[$about])* $kind,)*
+            $($(#[$about_device])* $device,)*
         }
 
-        const FORMS: &[ResourceForm] = &[$(ResourceForm {
-            slurm: $slurm,
-            name: $name,
-            per_node: concat!($name, "_per_node"),
-            one: $one,
-            many: $many,
-            waits: concat!("wait_hours_", $name),
-            about_waits: concat!("job-hours of waiting for want of ", $many),
-        }),*];
+        const FORMS: &[ResourceForm] = &[
+            $(form!($short, $short, $name, $one, $many),)*
+            $(form!(concat!("gres/", $gres), $gres, $names, $piece, $pieces),)*
+        ];
 
         impl Resource {
             /// All of them.
-            pub const ALL: [Resource; COUNT] = [$(Resource::$kind),*];
+            pub const ALL: [Resource; COUNT] = [$(Resource::$kind,)* $(Resource::$device),*];
+
+            /// What nodes have besides CPUs and memory, in whole pieces.
+            pub const DEVICES: [Resource; DEVICES] = [$(Resource::$device),*];
+
+            /// The names of [`Resource::DEVICES`].
+            pub const DEVICE_NAMES: [&str; DEVICES] = [$($names),*];
+
+            /// The names of what a job asks for of each of [`Resource::DEVICES`]: all together, and on each node.
+            pub const DEVICE_FIELDS: [&str; 2 * DEVICES] = [$($names, concat!($names, "_per_node")),*];
+
+            /// The names that PBS and Torque have for each of [`Resource::DEVICES`].
+            pub const PBS_NAMES: [[&str; 3]; DEVICES] = [$([concat!("n", $names), $names, $gres]),*];
         }
 
         /// The number of resources.
-        const COUNT: usize = [$(Resource::$kind),*].len();
+        const COUNT: usize = FORMS.len();
+
+        /// The number of devices.
+        const DEVICES: usize = [$(Resource::$device),*].len();
+    };
+}
+
+/// What is written of a resource with these names.
+macro_rules! form {
+    ($slurm:expr, $short:literal, $name:literal, $one:literal, $many:literal) => {
+        ResourceForm {
+            slurm: $slurm,
+            name: $name,
+            one: $one,
+            many: $many,
+            beside: concat!("is given beside ", $name, ": a job has one of the two"),
+            columns: ResourceColumns {
+                size: ($name, concat!("the ", $many, " of its nodes together")),
+                asked: ($name, concat!("its ", $many, ", all together")),
+                asked_per_node: (concat!($name, "_per_node"), concat!("its ", $many, " on each node")),
+                asking_jobs: (concat!($short, "_jobs"), concat!("jobs with ", $many)),
+                asked_by_all: ($name, concat!("the ", $many, " of these jobs together")),
+                asked_at_most: (concat!($name, "_max"), concat!("most ", $many, " of a job")),
+                jobs_without: (concat!("without_", $name), concat!("jobs without ", $many)),
+                utilization: (
+                    concat!("utilization_", $name),
+                    concat!("share of the ", $many, " that jobs were given; empty without ", $many),
+                ),
+                waits: (concat!("wait_hours_", $name), concat!("job-hours of waiting for want of ", $many)),
+            },
+        }
     };
 }
 
 resources! {
-    /// CPUs.
-    #[default]
-    Cpus slurm "cpu" name "cpus" is "CPU" are "CPUs";
-    /// Memory, in MB.
-    Memory slurm "mem" name "memory" is "memory" are "memory";
-    /// Nodes: how many a job has. A node has none.
-    Nodes slurm "node" name "nodes" is "node" are "nodes";
-    /// GPUs.
-    Gpus slurm "gres/gpu" name "gpus" is "GPU" are "GPUs";
+    {
+        /// CPUs.
+        #[default]
+        Cpus slurm "cpu" name "cpus" is "CPU" are "CPUs";
+        /// Memory, in MB.
+        Memory slurm "mem" name "memory" is "memory" are "memory";
+        /// Nodes: how many a job has. A node has none.
+        Nodes slurm "node" name "nodes" is "node" are "nodes";
+    }
+    devices {
+        /// GPUs.
+        Gpus gres "gpu" name "gpus" is "GPU" are "GPUs";
+    }
 }
 
 /// What is written of a resource.
 struct ResourceForm {
     slurm: &'static str,
     name: &'static str,
-    per_node: &'static str,
     one: &'static str,
     many: &'static str,
-    waits: &'static str,
-    about_waits: &'static str,
+    beside: &'static str,
+    columns: ResourceColumns,
+}
+
+/// The columns that outputs have of a resource: the name and the meaning of each.
+#[derive(Debug)]
+pub struct ResourceColumns {
+    /// What nodes have.
+    pub size: (&'static str, &'static str),
+    /// What a job asks for.
+    pub asked: (&'static str, &'static str),
+    /// What a job asks for on each node.
+    pub asked_per_node: (&'static str, &'static str),
+    /// How many jobs of a log ask for some.
+    pub asking_jobs: (&'static str, &'static str),
+    /// All they ask for.
+    pub asked_by_all: (&'static str, &'static str),
+    /// The most that one of them asks for.
+    pub asked_at_most: (&'static str, &'static str),
+    /// How many jobs of a log ask for none, if it is the unit.
+    pub jobs_without: (&'static str, &'static str),
+    /// The share of it that jobs were given.
+    pub utilization: (&'static str, &'static str),
+    /// Waits for want of it.
+    pub waits: (&'static str, &'static str),
+}
+
+/// Three lists as one, such as the names before those of devices, theirs, and the names behind them.
+pub const fn joined<T: Copy, const A: usize, const B: usize, const C: usize, const ALL: usize>(
+    before: [T; A],
+    own: [T; B],
+    behind: [T; C],
+) -> [T; ALL] {
+    assert!(A + B + C == ALL);
+    let mut all = [before[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < A {
+            before[at]
+        } else if at < A + B {
+            own[at - A]
+        } else {
+            behind[at - A - B]
+        };
+        at += 1;
+    }
+    all
 }
 
 impl Resource {
     /// What nodes have.
-    pub const OF_NODES: [Resource; 3] = [Resource::Cpus, Resource::Memory, Resource::Gpus];
-
-    /// What nodes have besides CPUs and memory, in whole pieces.
-    pub const DEVICES: [Resource; 1] = [Resource::Gpus];
+    pub const OF_NODES: [Resource; 2 + DEVICES] = joined([Resource::Cpus, Resource::Memory], Resource::DEVICES, []);
 
     /// What is counted in whole pieces, as a processor is.
-    pub const COUNTED: [Resource; 3] = [Resource::Cpus, Resource::Nodes, Resource::Gpus];
+    pub const COUNTED: [Resource; 2 + DEVICES] = joined([Resource::Cpus, Resource::Nodes], Resource::DEVICES, []);
 
     const fn form(self) -> &'static ResourceForm {
         &FORMS[self as usize]
@@ -99,11 +187,6 @@ impl Resource {
         self.form().name
     }
 
-    /// The name of its amount on each node of a job: `gpus_per_node`.
-    pub const fn per_node(self) -> &'static str {
-        self.form().per_node
-    }
-
     /// One of it, in words.
     pub const fn one(self) -> &'static str {
         self.form().one
@@ -122,9 +205,20 @@ impl Resource {
         }
     }
 
-    /// The name and the meaning of the column of waits for want of it.
-    pub fn wait_column(self) -> (&'static str, &'static str) {
-        (self.form().waits, self.form().about_waits)
+    /// What is wrong if a job asks for it in two ways.
+    pub const fn given_twice(self) -> &'static str {
+        self.form().beside
+    }
+
+    /// The columns that outputs have of it.
+    pub const fn columns(self) -> &'static ResourceColumns {
+        &self.form().columns
+    }
+
+    /// The device with a name in PBS and Torque.
+    pub fn of_pbs(name: &[u8]) -> Option<Resource> {
+        let is_of = |names: &[&str; 3]| names.iter().any(|own| own.as_bytes() == name);
+        Resource::PBS_NAMES.iter().position(is_of).map(|at| Resource::DEVICES[at])
     }
 }
 

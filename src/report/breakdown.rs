@@ -37,7 +37,10 @@ struct GroupColumn {
 /// The columns of groups: `key,value,jobs,area_pct`, the figures, and with a baseline its figures, the improvements, and how
 /// many jobs gain and lose.
 fn group_columns() -> Vec<GroupColumn> {
-    let own = |column: Column<GroupRow>| GroupColumn { listed: column.listed(), value: Box::new(column.value) };
+    let own = |column: Column<GroupRow>| GroupColumn {
+        listed: column.listed(),
+        value: Box::new(move |row| column.cell(row)),
+    };
     let figure = |column: &'static Column| GroupColumn {
         listed: column.listed(),
         value: Box::new(|row| column.summary_cell(&row.summary)),

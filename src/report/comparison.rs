@@ -10,18 +10,18 @@ use super::wrap::{Width, write_paragraph, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, JOBS_PER_DAY,
     LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
-    UTILIZATION, UTILIZATION_CPUS, UTILIZATION_GPUS, UTILIZATION_MEMORY, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95,
-    WIDE_WAIT_MEAN,
+    UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, SettingRuns, Shown, Verdict};
 use crate::text::{counted, counted_as, joined_with_and, printable};
+use shadowtime_core::tres::Resource;
 
 /// How comparisons of runs are to be read in which users react.
 pub const FEEDBACK_NOTE: &str = "Users react (--feedback): linked jobs arrive after the simulated ends of earlier jobs, so that jobs arrive at other times \
      in each run. Waits are those of the same jobs under different loads: compare jobs a day and the makespan too.";
 
-/// The lines of the table: caption and column.
-static LINES: [(&str, &Column); 29] = [
+/// The first lines of the table: caption and column.
+static BEFORE: [(&str, &Column); 20] = [
     ("wait, mean", &WAIT_MEAN),
     ("  median", &WAIT_P50),
     ("  95% of jobs within", &WAIT_P95),
@@ -42,9 +42,10 @@ static LINES: [(&str, &Column); 29] = [
     ("jobs backfilled", &BACKFILLED),
     ("missed deadlines", &MISSES),
     ("utilization", &UTILIZATION),
-    ("  CPUs given to jobs", &UTILIZATION_CPUS),
-    ("  memory given to jobs", &UTILIZATION_MEMORY),
-    ("  GPUs given to jobs", &UTILIZATION_GPUS),
+];
+
+/// The last ones, behind those of what jobs were given of each resource.
+static BEHIND: [(&str, &Column); 6] = [
     ("makespan", &MAKESPAN),
     ("jobs a day", &JOBS_PER_DAY),
     ("linked jobs", &LINKED_JOBS),
@@ -52,6 +53,14 @@ static LINES: [(&str, &Column); 29] = [
     ("preempted", &PREEMPTED),
     ("  CPU-hours lost", &LOST_CPU_HOURS),
 ];
+
+/// The lines of the table.
+fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
+    let given = |(kind, column): (Resource, _)| (format!("  {} given to jobs", kind.many()), column);
+    let named = |(caption, column): (&str, _)| (caption.to_string(), column);
+    let resources = Resource::OF_NODES.into_iter().zip(UTILIZATION_OF.iter()).map(given);
+    BEFORE.into_iter().map(named).chain(resources).chain(BEHIND.into_iter().map(named))
+}
 
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
@@ -87,12 +96,12 @@ impl ComparisonTable<'_> {
             of_baseline || settings.iter().any(|setting| setting.figure(column).mean.is_finite())
         };
         let mut lines = Vec::new();
-        for (caption, column) in LINES {
+        for (caption, column) in figure_lines() {
             let is_optional = [INSIDE_PCT.name, ANSWERED.name].contains(&column.name) || !column.only.is_empty();
             if is_optional && !has_figure(column) {
                 continue;
             }
-            let mut cells = vec![(caption.to_string().into(), None)];
+            let mut cells = vec![(caption.into(), None)];
             let with_value = |cell: TableCell, interval: Interval| {
                 let value = Some(interval.mean).filter(|mean| mean.is_finite());
                 (cell, value)
@@ -243,7 +252,8 @@ fn with_improvement(column: &Column, setting: &SettingRuns) -> TableCell {
 fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> io::Result<()> {
     let (mut table, mut near) = (Table::with_left(2), Vec::new());
     table.headings(["best by", "setting", ""]);
-    for (caption, column) in LINES.iter().filter(|(_, column)| [WAIT_MEAN.name, BSLD_MEAN.name].contains(&column.name))
+    for (caption, column) in
+        figure_lines().filter(|(_, column)| [WAIT_MEAN.name, BSLD_MEAN.name].contains(&column.name))
     {
         let Some(best) = best_of(settings, column) else { continue };
         let (name, cell) = match best.at {
@@ -260,7 +270,7 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> i
             near.push(format!("The best by {words} is not clearly so: {others} within noise of it."));
         }
         let others = if best.equal > 0 { format!(" and {} more", best.equal) } else { String::new() };
-        table.push(vec![caption.to_string().into(), format!("{name}{others}").into(), cell]);
+        table.push(vec![caption.into(), format!("{name}{others}").into(), cell]);
     }
     table.write(out, width)?;
     near.iter().try_for_each(|near| write_paragraph(out, near, width))

@@ -28,15 +28,15 @@ pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group
 pub use comparison::{FEEDBACK_NOTE, write_comparison};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
-pub use machine::{MACHINE_COLUMNS, MachineRow, down_in_words, ignored_in_words, machine_rows, write_machine};
+pub use machine::{MachineRow, down_in_words, ignored_in_words, machine_columns, machine_rows, write_machine};
 pub use price::price_in_words;
 pub use reasons::{hours_in_words, reason_in_words, shown_reasons, write_reasons};
 pub use requests::{RequestRow, request_columns, requests_in_words, write_requests};
 pub use runs::write_runs;
 pub use shown::{percent, seeds_in_words, shown, shown_or_dash, signed_percent, with_interval};
 pub use survey::{
-    FINDING_COLUMNS, FindingRow, NameRow, SURVEY_COLUMNS, dropped_in_words, filling_in_words, finding_rows,
-    name_columns, reading_in_words, write_findings, write_names, write_survey,
+    FINDING_COLUMNS, FindingRow, NameRow, dropped_in_words, filling_in_words, finding_rows, name_columns,
+    reading_in_words, survey_columns, write_findings, write_names, write_survey,
 };
 pub use swept::{option_cell, swept_cells, with_swept};
 pub use table::{Table, named_rows};

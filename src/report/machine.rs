@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::Table;
 use super::wrap::{Width, write_paragraph, write_wrapped};
-use crate::metrics::{Column, column_list};
+use crate::metrics::{Column, Shown, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::print_duration;
 use shadowtime_core::machine::associations::{Associations, LimitOwner};
@@ -26,17 +26,27 @@ fn size_of(cluster: &Cluster, places: &[u32]) -> Tres {
 }
 
 /// The columns of `sim machine`.
-pub const MACHINE_COLUMNS: &[Column<MachineRow>] = &column_list! {
-    |row: MachineRow|
-    key "kind" "machine, nodes, partition, switch, qos, account, user or ignored" row.kind;
-    key "name" "its name; of nodes that are alike their names; of what is ignored the parameter" row.name.clone();
-    key "line" "where it is, of what is ignored" row.line.clone();
-    count "nodes" "the number of its nodes" row.size.map(|size| size[Resource::Nodes]);
-    count "cpus" "the CPUs of its nodes together" row.size.map(|size| size[Resource::Cpus]);
-    count "memory_mb" "the memory of its nodes together, in MB" row.size.map(|size| size[Resource::Memory]);
-    count "gpus" "the GPUs of its nodes together" row.size.map(|size| size[Resource::Gpus]);
-    text "details" "what else is known of it; of what is ignored, whether it may change which jobs start" row.details.clone();
-};
+pub fn machine_columns() -> Vec<Column<MachineRow>> {
+    let before = column_list! {
+        |row: MachineRow|
+        key "kind" "machine, nodes, partition, switch, qos, account, user or ignored" row.kind;
+        key "name" "its name; of nodes that are alike their names; of what is ignored the parameter" row.name.clone();
+        key "line" "where it is, of what is ignored" row.line.clone();
+        count "nodes" "the number of its nodes" row.size.map(|size| size[Resource::Nodes]);
+        count "cpus" "the CPUs of its nodes together" row.size.map(|size| size[Resource::Cpus]);
+        count "memory_mb" "the memory of its nodes together, in MB" row.size.map(|size| size[Resource::Memory]);
+    };
+    let of_device = |kind: Resource| {
+        Column::of(kind, kind.columns().size, Shown::Count, |row: &MachineRow, kind| {
+            row.size.map(|size| size[kind]).into()
+        })
+    };
+    let behind = column_list! {
+        |row: MachineRow|
+        text "details" "what else is known of it; of what is ignored, whether it may change which jobs start" row.details.clone();
+    };
+    before.into_iter().chain(Resource::DEVICES.map(of_device)).chain(behind).collect()
+}
 
 /// The rows of `sim machine`.
 pub fn machine_rows(name: &str, cluster: &Cluster, ignored: &[Ignored]) -> Vec<MachineRow> {

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::metrics::{Column, column_list};
+use crate::metrics::{Column, Shown, column_list};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
 use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
 use shadowtime_core::output::CsvRows;
-use shadowtime_core::tres::Resource;
+use shadowtime_core::tres::{Resource, ResourceColumns};
 
 /// A job with what it asks for and waits for.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
 const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time";
 
 /// The columns of `--requests-out`. What a job does not say is empty.
-pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
-    column_list! {
+pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
+    let before = column_list! {
         |row: RequestRow<'a>|
         key "job" "the job number in the log" row.job;
         count "cpus" "its CPUs, all together" row.request.cpus;
@@ -53,8 +53,18 @@ pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
         count "cpus_per_task" "the CPUs of each task" some(row.request.cpus_per_task);
         count "memory" "its memory on each node, in MB; 0 is all of it" memory(&row.request, true);
         count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
-        count "gpus" "its GPUs, all together" device(&row.request, Resource::Gpus, false);
-        count "gpus_per_node" "its GPUs on each node" device(&row.request, Resource::Gpus, true);
+    };
+    let devices = Resource::DEVICES.into_iter().flat_map(|kind| {
+        let ResourceColumns { asked, asked_per_node, .. } = kind.columns();
+        [
+            Column::of(kind, *asked, Shown::Count, |row: &RequestRow<'a>, kind| {
+                device(&row.request, kind, false).into()
+            }),
+            Column::of(kind, *asked_per_node, Shown::Count, |row, kind| device(&row.request, kind, true).into()),
+        ]
+    });
+    let behind = column_list! {
+        |row: RequestRow<'a>|
         label "constraint" "the features that its nodes must have" row.request.constraint.clone();
         label "exclusive" "1 if no other job may be on its nodes" row.request.exclusive.then_some(1u32);
         label "partition" "the partitions that it may run in, in the order in which they are tried" row.request.partitions.join(",");
@@ -69,7 +79,8 @@ pub fn request_columns<'a>() -> [Column<RequestRow<'a>>; 21] {
         label "array" "the id of its array, if that has a limit" row.conditions.array.clone(), only(WITH_CONDITIONS);
         count "array_limit" "the most tasks of the array that run at once" row.conditions.array_limit,
             only(WITH_CONDITIONS);
-    }
+    };
+    before.into_iter().chain(devices).chain(behind).collect()
 }
 
 /// Writes the requests and conditions of a log, one row per job that has some.

@@ -6,12 +6,12 @@ use super::requests::{given_in_words, requests_in_words};
 use super::shown::percent;
 use super::table::Table;
 use super::wrap::{Width, write_wrapped};
-use crate::metrics::{Cell, Column, column_list};
+use crate::metrics::{Cell, Column, Shown, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
 use shadowtime_core::output::CsvRows;
-use shadowtime_core::tres::Resource;
+use shadowtime_core::tres::{Resource, ResourceColumns};
 
 /// The rules of cleaning that drop records, with their counts.
 fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
@@ -29,17 +29,22 @@ fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
 }
 
 /// The rows that reading dropped, with their counts: the words for one, and for several.
-fn source_drops(source: &SourceReport) -> [(&'static str, &'static str, u64); 8] {
-    [
+fn source_drops(source: &SourceReport) -> Vec<(String, String, u64)> {
+    let before = [
         ("step of a job", "steps of jobs", source.steps),
         ("range of a job array", "ranges of job arrays", source.array_ranges),
         ("parent of a job array", "parents of job arrays", source.array_parents),
         ("row that repeats another", "rows that repeat others", source.repeated),
         ("job that had not ended", "jobs that had not ended", source.not_ended),
         ("row that does not report the end of a job", "rows that do not report the end of a job", source.other_events),
-        ("job without GPUs", "jobs without GPUs", source.without_device),
-        ("job of another cluster", "jobs of other clusters", source.other_clusters),
-    ]
+    ];
+    let devices = Resource::DEVICES.into_iter().map(|kind| {
+        let [one, many] = ["job", "jobs"].map(|jobs| format!("{jobs} without {}", kind.many()));
+        (one, many, source.without_device[kind])
+    });
+    let behind = [("job of another cluster", "jobs of other clusters", source.other_clusters)];
+    let owned = |(one, many, count): (&str, &str, u64)| (one.to_string(), many.to_string(), count);
+    before.into_iter().map(owned).chain(devices).chain(behind.map(owned)).collect()
 }
 
 /// What reading did to the rows of a log, one sentence each. Empty if there is nothing to say.
@@ -47,7 +52,7 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
     let mut words = Vec::new();
     if source.dropped() > 0 {
         let causes = source_drops(source).into_iter().filter(|(_, _, count)| *count > 0);
-        let causes: Vec<_> = causes.map(|(one, many, count)| counted_as(count, one, many)).collect();
+        let causes: Vec<_> = causes.map(|(one, many, count)| counted_as(count, &one, &many)).collect();
         let (dropped, rows) = (grouped(source.dropped()), counted(source.rows, "row"));
         let verbs =
             if source.dropped() == 1 { "is no job of its own and was" } else { "are no jobs of their own and were" };
@@ -192,7 +197,9 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
             "\nReading dropped {}",
             counted_as(source.dropped(), "row that is no job of its own", "rows that are no jobs of their own")
         )?;
-        write_counts(out, width, &source_drops(source).map(|(_, many, count)| (many, count)), source.rows)?;
+        let drops = source_drops(source);
+        let drops: Vec<_> = drops.iter().map(|(_, many, count)| (many.as_str(), *count)).collect();
+        write_counts(out, width, &drops, source.rows)?;
     }
     let changes = [
         ("that never started", source.never_started),
@@ -254,97 +261,118 @@ fn write_counts(out: &mut dyn Write, width: Width, counts: &[(&str, u64)], all: 
 }
 
 /// The columns of `sim trace info`.
-pub static SURVEY_COLUMNS: &[Column<Survey>] = &column_list! {
-    |log: Survey|
-    key "trace" "the label of the log" log.label.clone();
-    label "computer" "the header field Computer" log.computer.clone();
-    label "installation" "the header field Installation" log.installation.clone();
-    label "procs" "processors of the machine; empty if unknown" log.procs;
-    count "records" "records of the log" log.cleaning.records;
-    count "skipped_lines" "faulty lines that were skipped" log.skipped.count;
-    count "jobs" "records that become jobs" log.jobs;
-    count "users" "known users" log.users;
-    count "groups" "known groups" log.groups;
-    count "executables" "known executables" log.executables;
-    count "queues" "known queues" log.queues;
-    count "partitions" "known partitions" log.partitions;
-    duration "first_submit" "first submission of a job, in seconds of the log" Cell::Seconds(log.first_submit as f64);
-    duration "last_submit" "last submission of a job" Cell::Seconds(log.last_submit as f64);
-    fraction "offered_load" "work of all jobs over what the machine could do, a fraction" log.offered_load;
-    real "procs_mean" "mean processors of a job" log.procs_mean;
-    count "procs_max" "processors of the widest job" log.procs_max;
-    duration "runtime_mean" "mean runtime in seconds" Cell::Seconds(log.runtime_mean);
-    duration "runtime_max" "longest runtime in seconds" Cell::Seconds(log.runtime_max as f64);
-    duration "estimate_mean" "mean estimate in seconds" Cell::Seconds(log.estimate_mean);
-    count "dropped" "records that cleaning drops, for one of the next seven reasons" log.cleaning.dropped();
-    count "without_procs" "records without processors" log.cleaning.without_procs;
-    count "negative_runtime" "records with a negative run time" log.cleaning.negative_runtime;
-    count "negative_submit" "records with a negative submit time" log.cleaning.negative_submit;
-    count "never_ran" "jobs that were cancelled before they had processors" log.cleaning.never_ran;
-    count "too_wide" "jobs wider than the machine" log.cleaning.too_wide;
-    count "without_estimate" "jobs without an estimate" log.cleaning.without_estimate;
-    count "without_wait" "jobs without a recorded wait" log.cleaning.without_wait;
-    count "estimates_filled" "jobs whose missing estimate is filled in" log.cleaning.filled;
-    count "zero_runtime" "jobs with a run time of 0, simulated as 1 second" log.cleaning.zero_runtime;
-    count "overruns" "jobs that run longer than their estimate" log.cleaning.overruns;
-    count "out_of_order" "jobs submitted before the record above" log.cleaning.out_of_order;
-    label "format" "the format of the log" log.source.format.to_string();
-    count "peak" "most processors in use at once; empty if the log has no waits" log.peak;
-    count "rows" "rows that were read: the next eight counts and the records" log.source.rows;
-    count "steps" "rows that are steps of jobs" log.source.steps;
-    count "array_ranges" "rows that are ranges of job arrays" log.source.array_ranges;
-    count "array_parents" "rows that are parents of job arrays" log.source.array_parents;
-    count "repeated" "rows that repeat others" log.source.repeated;
-    count "not_ended" "jobs that had not ended" log.source.not_ended;
-    count "other_events" "rows that do not report the end of a job" log.source.other_events;
-    count "without_gpus" "jobs without GPUs" log.source.without_device;
-    count "other_clusters" "jobs of other clusters" log.source.other_clusters;
-    count "never_started" "records of jobs that never started" log.source.never_started;
-    count "held" "jobs that were held, submitted when they became eligible" log.source.held;
-    count "waits_cut" "jobs that started before they were submitted" log.source.waits_cut;
-    count "clock_changes" "jobs whose times differ from their run time by an hour or more" log.source.clock_changes;
-    count "unknown_states" "records with an unknown state" log.source.unknown_states;
-    count "extra_fields" "records with fields after the 18th" log.source.extra_fields;
-    label "states" "how many records have each state: STATE:COUNT, with blanks between them" states(log);
-    duration "wait_mean" "mean recorded wait in seconds" log.wait_mean.map(Cell::Seconds);
-    duration "estimate_max" "largest estimate in seconds" Cell::Seconds(log.estimate_max as f64);
-    fraction "unknown_job" "fraction of the records that do not have this field" log.unknown[0];
-    fraction "unknown_submit" "fraction of the records that do not have this field" log.unknown[1];
-    fraction "unknown_wait" "fraction of the records that do not have this field" log.unknown[2];
-    fraction "unknown_runtime" "fraction of the records that do not have this field" log.unknown[3];
-    fraction "unknown_allocated" "fraction of the records that do not have this field" log.unknown[4];
-    fraction "unknown_cpu_time" "fraction of the records that do not have this field" log.unknown[5];
-    fraction "unknown_memory" "fraction of the records that do not have this field" log.unknown[6];
-    fraction "unknown_requested" "fraction of the records that do not have this field" log.unknown[7];
-    fraction "unknown_estimate" "fraction of the records that do not have this field" log.unknown[8];
-    fraction "unknown_requested_memory" "fraction of the records that do not have this field" log.unknown[9];
-    fraction "unknown_status" "fraction of the records that do not have this field" log.unknown[10];
-    fraction "unknown_user" "fraction of the records that do not have this field" log.unknown[11];
-    fraction "unknown_group" "fraction of the records that do not have this field" log.unknown[12];
-    fraction "unknown_executable" "fraction of the records that do not have this field" log.unknown[13];
-    fraction "unknown_queue" "fraction of the records that do not have this field" log.unknown[14];
-    fraction "unknown_partition" "fraction of the records that do not have this field" log.unknown[15];
-    fraction "unknown_preceding" "fraction of the records that do not have this field" log.unknown[16];
-    fraction "unknown_think_time" "fraction of the records that do not have this field" log.unknown[17];
-    count "asked_jobs" "jobs that ask for more than processors; the next columns are about these" log.requests.jobs;
-    count "asked_partitions" "different partitions" log.requests.partitions;
-    count "asked_qos" "different qualities of service" log.requests.qos;
-    count "asked_accounts" "different accounts" log.requests.accounts;
-    count "asked_nodes_max" "most nodes of a job" log.requests.nodes_max;
-    count "node_memory_jobs" "jobs that ask for memory on each node" log.requests.memory_per_node.map(|memory| memory.jobs);
-    count "node_memory_median" "the median of that memory, in MB" log.requests.memory_per_node.map(|memory| memory.median);
-    count "node_memory_max" "the largest, in MB" log.requests.memory_per_node.map(|memory| memory.largest);
-    count "cpu_memory_jobs" "jobs that ask for memory for each CPU" log.requests.memory_per_cpu.map(|memory| memory.jobs);
-    count "cpu_memory_median" "the median of that memory, in MB" log.requests.memory_per_cpu.map(|memory| memory.median);
-    count "cpu_memory_max" "the largest, in MB" log.requests.memory_per_cpu.map(|memory| memory.largest);
-    count "gpu_jobs" "jobs with GPUs" log.requests.devices[Resource::Gpus].jobs;
-    count "gpus" "the GPUs of these jobs together" log.requests.devices[Resource::Gpus].all;
-    count "gpus_max" "most GPUs of a job" log.requests.devices[Resource::Gpus].largest;
-    count "constraint_jobs" "jobs whose nodes must have features" log.requests.constraint_jobs;
-    count "constraints" "different constraints" log.requests.constraints;
-    count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;
-    count "all_memory_jobs" "jobs that ask for all memory of their nodes" log.requests.all_memory_jobs;
-};
+pub fn survey_columns() -> Vec<Column<Survey>> {
+    let of_log = column_list! {
+        |log: Survey|
+        key "trace" "the label of the log" log.label.clone();
+        label "computer" "the header field Computer" log.computer.clone();
+        label "installation" "the header field Installation" log.installation.clone();
+        label "procs" "processors of the machine; empty if unknown" log.procs;
+        count "records" "records of the log" log.cleaning.records;
+        count "skipped_lines" "faulty lines that were skipped" log.skipped.count;
+        count "jobs" "records that become jobs" log.jobs;
+        count "users" "known users" log.users;
+        count "groups" "known groups" log.groups;
+        count "executables" "known executables" log.executables;
+        count "queues" "known queues" log.queues;
+        count "partitions" "known partitions" log.partitions;
+        duration "first_submit" "first submission of a job, in seconds of the log" Cell::Seconds(log.first_submit as f64);
+        duration "last_submit" "last submission of a job" Cell::Seconds(log.last_submit as f64);
+        fraction "offered_load" "work of all jobs over what the machine could do, a fraction" log.offered_load;
+        real "procs_mean" "mean processors of a job" log.procs_mean;
+        count "procs_max" "processors of the widest job" log.procs_max;
+        duration "runtime_mean" "mean runtime in seconds" Cell::Seconds(log.runtime_mean);
+        duration "runtime_max" "longest runtime in seconds" Cell::Seconds(log.runtime_max as f64);
+        duration "estimate_mean" "mean estimate in seconds" Cell::Seconds(log.estimate_mean);
+        count "dropped" "records that cleaning drops, for one of the next seven reasons" log.cleaning.dropped();
+        count "without_procs" "records without processors" log.cleaning.without_procs;
+        count "negative_runtime" "records with a negative run time" log.cleaning.negative_runtime;
+        count "negative_submit" "records with a negative submit time" log.cleaning.negative_submit;
+        count "never_ran" "jobs that were cancelled before they had processors" log.cleaning.never_ran;
+        count "too_wide" "jobs wider than the machine" log.cleaning.too_wide;
+        count "without_estimate" "jobs without an estimate" log.cleaning.without_estimate;
+        count "without_wait" "jobs without a recorded wait" log.cleaning.without_wait;
+        count "estimates_filled" "jobs whose missing estimate is filled in" log.cleaning.filled;
+        count "zero_runtime" "jobs with a run time of 0, simulated as 1 second" log.cleaning.zero_runtime;
+        count "overruns" "jobs that run longer than their estimate" log.cleaning.overruns;
+        count "out_of_order" "jobs submitted before the record above" log.cleaning.out_of_order;
+        label "format" "the format of the log" log.source.format.to_string();
+        count "peak" "most processors in use at once; empty if the log has no waits" log.peak;
+        count "rows" "rows that were read: the next eight counts and the records" log.source.rows;
+        count "steps" "rows that are steps of jobs" log.source.steps;
+        count "array_ranges" "rows that are ranges of job arrays" log.source.array_ranges;
+        count "array_parents" "rows that are parents of job arrays" log.source.array_parents;
+        count "repeated" "rows that repeat others" log.source.repeated;
+        count "not_ended" "jobs that had not ended" log.source.not_ended;
+        count "other_events" "rows that do not report the end of a job" log.source.other_events;
+    };
+    let without = |kind: Resource| {
+        let value = |log: &Survey, kind| log.source.without_device[kind].into();
+        Column::of(kind, kind.columns().jobs_without, Shown::Count, value)
+    };
+    let of_records = column_list! {
+        |log: Survey|
+        count "other_clusters" "jobs of other clusters" log.source.other_clusters;
+        count "never_started" "records of jobs that never started" log.source.never_started;
+        count "held" "jobs that were held, submitted when they became eligible" log.source.held;
+        count "waits_cut" "jobs that started before they were submitted" log.source.waits_cut;
+        count "clock_changes" "jobs whose times differ from their run time by an hour or more" log.source.clock_changes;
+        count "unknown_states" "records with an unknown state" log.source.unknown_states;
+        count "extra_fields" "records with fields after the 18th" log.source.extra_fields;
+        label "states" "how many records have each state: STATE:COUNT, with blanks between them" states(log);
+        duration "wait_mean" "mean recorded wait in seconds" log.wait_mean.map(Cell::Seconds);
+        duration "estimate_max" "largest estimate in seconds" Cell::Seconds(log.estimate_max as f64);
+        fraction "unknown_job" "fraction of the records that do not have this field" log.unknown[0];
+        fraction "unknown_submit" "fraction of the records that do not have this field" log.unknown[1];
+        fraction "unknown_wait" "fraction of the records that do not have this field" log.unknown[2];
+        fraction "unknown_runtime" "fraction of the records that do not have this field" log.unknown[3];
+        fraction "unknown_allocated" "fraction of the records that do not have this field" log.unknown[4];
+        fraction "unknown_cpu_time" "fraction of the records that do not have this field" log.unknown[5];
+        fraction "unknown_memory" "fraction of the records that do not have this field" log.unknown[6];
+        fraction "unknown_requested" "fraction of the records that do not have this field" log.unknown[7];
+        fraction "unknown_estimate" "fraction of the records that do not have this field" log.unknown[8];
+        fraction "unknown_requested_memory" "fraction of the records that do not have this field" log.unknown[9];
+        fraction "unknown_status" "fraction of the records that do not have this field" log.unknown[10];
+        fraction "unknown_user" "fraction of the records that do not have this field" log.unknown[11];
+        fraction "unknown_group" "fraction of the records that do not have this field" log.unknown[12];
+        fraction "unknown_executable" "fraction of the records that do not have this field" log.unknown[13];
+        fraction "unknown_queue" "fraction of the records that do not have this field" log.unknown[14];
+        fraction "unknown_partition" "fraction of the records that do not have this field" log.unknown[15];
+        fraction "unknown_preceding" "fraction of the records that do not have this field" log.unknown[16];
+        fraction "unknown_think_time" "fraction of the records that do not have this field" log.unknown[17];
+        count "asked_jobs" "jobs that ask for more than processors; the next columns are about these" log.requests.jobs;
+        count "asked_partitions" "different partitions" log.requests.partitions;
+        count "asked_qos" "different qualities of service" log.requests.qos;
+        count "asked_accounts" "different accounts" log.requests.accounts;
+        count "asked_nodes_max" "most nodes of a job" log.requests.nodes_max;
+        count "node_memory_jobs" "jobs that ask for memory on each node" log.requests.memory_per_node.map(|memory| memory.jobs);
+        count "node_memory_median" "the median of that memory, in MB" log.requests.memory_per_node.map(|memory| memory.median);
+        count "node_memory_max" "the largest, in MB" log.requests.memory_per_node.map(|memory| memory.largest);
+        count "cpu_memory_jobs" "jobs that ask for memory for each CPU" log.requests.memory_per_cpu.map(|memory| memory.jobs);
+        count "cpu_memory_median" "the median of that memory, in MB" log.requests.memory_per_cpu.map(|memory| memory.median);
+        count "cpu_memory_max" "the largest, in MB" log.requests.memory_per_cpu.map(|memory| memory.largest);
+    };
+    let asked = |kind: Resource| {
+        let ResourceColumns { asking_jobs, asked_by_all, asked_at_most, .. } = kind.columns();
+        [
+            Column::of(kind, *asking_jobs, Shown::Count, |log: &Survey, kind| log.requests.devices[kind].jobs.into()),
+            Column::of(kind, *asked_by_all, Shown::Count, |log: &Survey, kind| log.requests.devices[kind].all.into()),
+            Column::of(kind, *asked_at_most, Shown::Count, |log: &Survey, kind| {
+                log.requests.devices[kind].largest.into()
+            }),
+        ]
+    };
+    let of_requests = column_list! {
+        |log: Survey|
+        count "constraint_jobs" "jobs whose nodes must have features" log.requests.constraint_jobs;
+        count "constraints" "different constraints" log.requests.constraints;
+        count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;
+        count "all_memory_jobs" "jobs that ask for all memory of their nodes" log.requests.all_memory_jobs;
+    };
+    let devices = Resource::DEVICES.into_iter();
+    let before = of_log.into_iter().chain(devices.clone().map(without)).chain(of_records);
+    before.chain(devices.flat_map(asked)).chain(of_requests).collect()
+}
 
 fn states(survey: &Survey) -> String {
     let states: Vec<_> = survey.states.iter().map(|(state, count)| format!("{}:{count}", printable(state))).collect();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::job::Job;
 use shadowtime::trace::{Log, Record, Source, TraceError, clean, peak, read};
+use shadowtime::tres::Resource;
 
 use crate::support::{real_logs, sim, sim_fed, sim_ok};
 
@@ -264,7 +265,7 @@ fn units() {
         2|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|8|1|cpu=8|cpu=8\n";
     let procs = |unit: &str| log(text, &[("unit", unit)]).records.iter().map(|job| job.allocated).collect::<Vec<_>>();
     assert_eq!((procs("cpus"), procs("nodes"), procs("gpus")), (vec![8, 8], vec![2, 1], vec![4]));
-    assert_eq!(log(text, &[("unit", "gpus")]).source.without_device, 1);
+    assert_eq!(log(text, &[("unit", "gpus")]).source.without_device[Resource::Gpus], 1);
     let swf = error("1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n", &[("unit", "nodes")]);
     assert!(swf.contains("the format swf does not say the nodes of jobs: leave out --unit nodes"), "{swf}");
     let none = error("JobID|Submit|Start|End|NCPUS\n", &[("unit", "nodes")]);
@@ -580,7 +581,7 @@ fn fixtures_of_other_readers() {
     assert_eq!(log.records.last().unwrap().allocated, 48, "exec_host gives 0: the larger of ncpus and nodes x ppn");
     let gpus = read("pbs", "accounting-logs.log", &[("unit", "gpus")]);
     assert_eq!(gpus.records.iter().map(|record| record.allocated).collect::<Vec<_>>(), [1, 4, 2, 4]);
-    assert_eq!(gpus.source.without_device, 5);
+    assert_eq!(gpus.source.without_device[Resource::Gpus], 5);
     let nodes = read("pbs", "accounting-logs.log", &[("unit", "nodes")]);
     for (record, row) in nodes.records.iter().zip(&rows) {
         let expected = row.get("resources_used_nodes").filter(|nodes| !nodes.is_null()).map_or(1, number);
@@ -631,7 +632,7 @@ fn fixtures_of_other_readers() {
         assert_eq!(record.estimate, row["timelimit"].as_i64().unwrap_or(-1));
     }
     let gpus = read("slurm", "accounting-logs.log", &[("unit", "gpus")]);
-    assert_eq!((gpus.records.len(), gpus.records[0].allocated, gpus.source.without_device), (1, 2, 3));
+    assert_eq!((gpus.records.len(), gpus.records[0].allocated, gpus.source.without_device[Resource::Gpus]), (1, 2, 3));
     let arrays = read("slurm", "accounting-logs-with-job-arrays.log", &[]);
     assert_eq!((arrays.records.len(), arrays.source.array_ranges), (1, 5));
     let path = folder.join("slurm/input/non-ended-job-state.log");

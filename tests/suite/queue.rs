@@ -253,7 +253,7 @@ fn json_with_odd_values() {
 fn processors_can_be_nodes_or_gpus() {
     let count = |source: &Source, unit| {
         read_queue(source, &QueueReading { unit, ..QueueReading::default() })
-            .map(|queue| (queue.jobs.iter().map(|job| job.procs).collect::<Vec<_>>(), queue.report.without_device))
+            .map(|queue| (queue.jobs.iter().map(|job| job.procs).collect::<Vec<_>>(), queue.report.without_devices()))
     };
     let json = recorded("v0.0.39.json");
     assert_eq!(count(&json, Unit::Cpus).unwrap(), (vec![64, 4, 4, 4], 0));

@@ -20,6 +20,7 @@ use crate::sort::sort_by_key;
 use crate::text::printable;
 use crate::time::{Seconds, Time, readable_duration};
 use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, Source, read_queue};
+use crate::tres::Resource;
 use crate::wait::{
     ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, QueueSnapshot, RatioHistory, SiteSchedule,
     SnapshotJob, snapshot_at,
@@ -102,11 +103,12 @@ fn report_queue(queue: &PresentQueue) {
             printable(array)
         ));
     }
-    let left_out = report.tasks_left_out + report.overdue + report.without_device;
+    let left_out = report.tasks_left_out + report.overdue + report.without_devices();
     if left_out > 0 {
         let jobs = counted(left_out, "job");
+        let devices = Resource::DEVICES.map(Resource::many).join(" or ");
         warning(format_args!(
-            "{name}: {jobs} left out: tasks beyond a million, jobs without GPUs, or long past their limits"
+            "{name}: {jobs} left out: tasks beyond a million, jobs without {devices}, or long past their limits"
         ));
     }
     if queue.skipped.count > 0 {

@@ -39,7 +39,7 @@ impl Placement {
             let value = value.min(most);
             u128::from(if self == Placement::Spread { most - value } else { value })
         };
-        let devices = Resource::DEVICES.into_iter().map(|kind| free[kind]).sum();
+        let devices = Resource::DEVICES.into_iter().fold(0, |sum: u64, kind| sum.saturating_add(free[kind]));
         let fullness = field(devices, DEVICES) << CPUS | field(free[Resource::Cpus], CPUS);
         let rank = u128::from(!is_preferred) << (DEVICES + CPUS) | fullness;
         (rank << MEMORY | field(free.memory(), MEMORY)) << 32 | u128::from(node)

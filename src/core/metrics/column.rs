@@ -4,6 +4,7 @@
 use super::cell::{Cell, Cells};
 use super::improvement::Better;
 use super::row::RunRow;
+use crate::tres::Resource;
 
 /// A column of an output with rows of type `R`; the rows of most outputs are runs.
 #[derive(Clone, Debug)]
@@ -25,7 +26,16 @@ pub struct Column<R = RunRow> {
     /// The heading in tables.
     pub heading: &'static str,
     /// The value in a row.
-    pub value: fn(&R) -> Cell,
+    pub value: ColumnValue<R>,
+}
+
+/// How the value of a column follows from a row.
+#[derive(Clone, Copy, Debug)]
+pub enum ColumnValue<R> {
+    /// From the row alone.
+    OfRow(fn(&R) -> Cell),
+    /// From what the row says of a resource.
+    OfResource(Resource, fn(&R, Resource) -> Cell),
 }
 
 /// What the values of a column say about a row.
@@ -82,8 +92,19 @@ pub const SEVERAL: &str = "if there are several settings";
 impl<R> Column<R> {
     /// A result, which tables show in this format.
     const fn figure(name: &'static str, about: &'static str, shown: Shown, value: fn(&R) -> Cell) -> Column<R> {
+        let value = ColumnValue::OfRow(value);
         let (better, role, only, main, heading) = (None, Role::Figure, "", Main::Never, name);
         Column { name, about, shown, better, role, only, main, heading, value }
+    }
+
+    /// A result that rows have of each resource, with its name and its meaning ([`Resource::columns`]).
+    pub const fn of(
+        kind: Resource,
+        (name, about): (&'static str, &'static str),
+        shown: Shown,
+        value: fn(&R, Resource) -> Cell,
+    ) -> Column<R> {
+        Column { value: ColumnValue::OfResource(kind, value), ..Column::figure(name, about, shown, |_| Cell::None) }
     }
 
     /// A count.
@@ -158,7 +179,10 @@ impl<R> Column<R> {
 
     /// The value in a row.
     pub fn cell(&self, row: &R) -> Cell {
-        (self.value)(row)
+        match self.value {
+            ColumnValue::OfRow(value) => value(row),
+            ColumnValue::OfResource(kind, value) => value(row, kind),
+        }
     }
 
     /// What is known of it without a row.

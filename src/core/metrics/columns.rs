@@ -1,11 +1,14 @@
 //! The columns of runs: `sim`, `sim sweep`. CSV, JSON, tables, means over groups, improvements over a baseline and the
 //! documentation of columns are all made from this one list.
 
+use std::sync::LazyLock;
+
 use super::cell::{Cell, Cells};
 use super::column::{Column, Main, Role, Shown};
 use super::row::{Baseline, RunRow};
 use super::summary::Summary;
 use crate::time::HOUR;
+use crate::tres::Resource;
 
 /// The condition of the columns that compare a run with another one.
 pub const WITH_BASELINE: &str = "with a baseline";
@@ -19,22 +22,25 @@ pub const WITH_PREEMPTION: &str = "with preemption";
 /// The condition of the columns that only runs have in which users react.
 pub const WITH_FEEDBACK: &str = "with --feedback";
 
-/// Defines each column as a static of its own, and the list of all.
+/// Defines each column as a static of its own, and the list of these.
 macro_rules! run_columns {
-    (|$run:ident| $($column:ident $kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
+    ($list:ident: |$run:ident| $($column:ident $kind:ident $name:literal $about:literal $value:expr $(, $how:ident $(($with:expr))?)*;)*) => {
         $(
             #[doc = concat!("The column `", $name, "`.")]
             pub static $column: Column =
                 Column::<RunRow>::$kind($name, $about, |$run: &RunRow| Cell::from($value))$(.$how($($with)?))*;
         )*
 
-        /// All columns, in the order in which they are printed.
-        pub static COLUMNS: &[&Column] = &[$(&$column),*];
+        static $list: &[&Column] = &[$(&$column),*];
     };
 }
 
+/// All columns, in the order in which they are printed.
+pub static COLUMNS: LazyLock<Vec<&'static Column>> =
+    LazyLock::new(|| BEFORE.iter().copied().chain(UTILIZATION_OF.iter()).chain(BEHIND.iter().copied()).collect());
+
 run_columns! {
-    |run|
+    BEFORE: |run|
     TRACE key "trace" "the label of the log" run.label.trace.clone(), main(Main::Always);
     PROCS key "procs" "processors of the machine" run.label.procs;
     SCHEDULER key "scheduler" "the scheduler, with the keys that are not the defaults"
@@ -78,12 +84,25 @@ run_columns! {
         run.summary.jain, shown(Shown::Index), higher, main(Main::Compared);
     WIDE_WAIT_MEAN duration "wide_wait_mean" "mean wait in seconds of the widest jobs that together make 1% of the area"
         Cell::Seconds(run.summary.wide_wait_mean), lower, main(Main::Compared);
-    UTILIZATION_CPUS fraction "utilization_cpus" "share of the CPUs that jobs were given, also those of whole nodes, a fraction"
-        run.summary.utilization_of[0], higher, only(WITH_NODES);
-    UTILIZATION_MEMORY fraction "utilization_memory" "share of the memory that jobs were given; empty if memory does not count"
-        run.summary.utilization_of[1], higher, only(WITH_NODES);
-    UTILIZATION_GPUS fraction "utilization_gpus" "share of the GPUs that jobs were given; empty without GPUs"
-        run.summary.utilization_of[2], higher, only(WITH_NODES);
+}
+
+/// The columns of the shares that jobs were given, by [`Resource::OF_NODES`].
+pub static UTILIZATION_OF: LazyLock<[Column; Resource::OF_NODES.len()]> = LazyLock::new(|| {
+    Resource::OF_NODES.map(|kind| {
+        let (name, about) = kind.columns().utilization;
+        let about = match kind {
+            Resource::Cpus => "share of the CPUs that jobs were given, also those of whole nodes, a fraction",
+            Resource::Memory => "share of the memory that jobs were given; empty if memory does not count",
+            _ => about,
+        };
+        let column =
+            Column::of(kind, (name, about), Shown::Fraction, |run: &RunRow, kind| run.summary.utilization(kind).into());
+        column.higher().only(WITH_NODES)
+    })
+});
+
+run_columns! {
+    BEHIND: |run|
     PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
         run.summary.preempted, only(WITH_PREEMPTION);
     LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"
@@ -269,14 +288,14 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + 3 + 2 + 3));
+        assert_eq!((names.len(), all - alone), (all, 7 + Resource::OF_NODES.len() + 2 + 3));
         let mut row = RunRow::default();
         row.summary.on_nodes = true;
-        assert_eq!(row.cells().len(), alone + 3);
+        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len());
         row.summary.preempted = Some(0);
-        assert_eq!(row.cells().len(), alone + 3 + 2);
+        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2);
         row.summary.linked_jobs = Some(0);
-        assert_eq!(row.cells().len(), alone + 3 + 2 + 3);
+        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2 + 3);
         (row.summary.on_nodes, row.summary.preempted, row.summary.linked_jobs) = (false, None, None);
         assert_eq!(row.cells().len(), alone);
         assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));

@@ -55,7 +55,7 @@ impl WaitReason {
             WaitReason::Want(Resource::Cpus) => {
                 ("wait_hours_cpus", "job-hours of waiting for want of CPUs, on a pool of processors")
             }
-            WaitReason::Want(kind) => kind.wait_column(),
+            WaitReason::Want(kind) => kind.columns().waits,
             WaitReason::Limit => ("wait_hours_limit", "job-hours of waiting because of a limit"),
             WaitReason::Behind => {
                 ("wait_hours_behind", "job-hours of waiting behind others, though the job could be placed")

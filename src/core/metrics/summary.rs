@@ -133,6 +133,13 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
     (summary, users)
 }
 
+impl Summary {
+    /// The share of a resource of nodes that jobs were given. None on a pool of processors.
+    pub fn utilization(&self, kind: Resource) -> Option<f64> {
+        self.utilization_of[Resource::OF_NODES.iter().position(|own| *own == kind)?]
+    }
+}
+
 /// Which percentiles of waits and of bounded slowdowns a summary has.
 pub(super) const WAIT_PERCENTS: [f64; 3] = [50.0, 95.0, 100.0];
 pub(super) const BSLD_PERCENTS: [f64; 2] = [50.0, 95.0];

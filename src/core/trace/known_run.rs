@@ -138,7 +138,7 @@ fn push_request(line: &mut Vec<u8>, request: &Request) {
         match request.devices[kind] {
             DeviceAsked::None => {}
             DeviceAsked::Total(count) => add(kind.name(), Some(count.into())),
-            DeviceAsked::PerNode(count) => add(kind.per_node(), Some(count.into())),
+            DeviceAsked::PerNode(count) => add(kind.columns().asked_per_node.0, Some(count.into())),
         }
     }
     add("constraint", text(&request.constraint));

@@ -108,7 +108,13 @@ impl Findings {
             (source.repeated, "row", "with the job id, times and processors of an earlier row: dropped"),
             (source.not_ended, "job", "that had not ended: dropped"),
             (source.other_events, "row", "of other events than the end of a job: dropped"),
-            (source.without_device, "job", "without GPUs: dropped"),
+        ] {
+            self.remark(count, 0, format!("{} {what}", plural(count, thing)));
+        }
+        for (kind, count) in source.without_device.iter() {
+            self.remark(count, 0, format!("{} without {}: dropped", plural(count, "job"), kind.many()));
+        }
+        for (count, thing, what) in [
             (source.other_clusters, "job", "of other clusters: dropped"),
             (source.never_started, "job", "that never started: dropped by cleaning"),
             (source.unknown_states, "job", "with an unknown state: the status is 0, or -1 in csv"),

@@ -83,7 +83,7 @@ fn value(text: &str) -> Result<(&str, &str), String> {
         let mut quotes = inner.match_indices(quote).map(|(at, _)| (&inner[..at], inner[at + 1..].trim_start()));
         return quotes.find(|(_, after)| ends(after)).ok_or_else(|| "a quote is not closed".to_string());
     }
-    // A type of a device has a colon: gres/gpu:v100=4.
+    // A type of a device has a colon: gres/NAME:v100=4.
     let is_in_item = |before: &str| {
         let item = before.rsplit(',').next().unwrap_or(before);
         item.contains('/') && !item.contains('=')

@@ -21,7 +21,7 @@ pub(super) enum GresCount {
     Unsaid,
 }
 
-/// The items of `gpu:2(S:0-1),craynetwork:4`.
+/// The items of `NAME:2(S:0-1),craynetwork:4`.
 fn gres_items(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     value.split(move |character: char| {
@@ -30,7 +30,7 @@ fn gres_items(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The devices of a node: `gpu:2`, `gpu:tesla:2,gpu:k80:4`.
+/// The devices of a node: `NAME:2`, `NAME:tesla:2,NAME:k80:4`.
 pub(super) fn gres_of(value: &str) -> Result<Tres<GresCount>, String> {
     let mut counts = Tres::<GresCount>::default();
     for item in gres_items(value) {
@@ -146,16 +146,20 @@ mod tests {
 
     #[test]
     fn devices_are_counted_over_their_types() {
-        for (gres, gpus) in [
-            ("", GresCount::Unsaid),
-            ("craynetwork:4", GresCount::Unsaid),
-            ("gpu", GresCount::Some),
-            ("gpu:tesla", GresCount::Some),
-            ("gpu:2", GresCount::Known(2)),
-            ("gpu:0", GresCount::Known(0)),
-            ("GPU:tesla:2(S:0,1),nic:1,gpu:k80:4", GresCount::Known(6)),
-        ] {
-            assert_eq!(gres_of(gres).map(|counts| counts[Resource::Gpus]), Ok(gpus), "{gres}");
+        for kind in Resource::DEVICES {
+            let name = kind.gres().unwrap();
+            for (gres, count) in [
+                ("", GresCount::Unsaid),
+                ("craynetwork:4", GresCount::Unsaid),
+                ("NAME", GresCount::Some),
+                ("NAME:tesla", GresCount::Some),
+                ("NAME:2", GresCount::Known(2)),
+                ("NAME:0", GresCount::Known(0)),
+                ("CAPITALS:tesla:2(S:0,1),nic:1,NAME:k80:4", GresCount::Known(6)),
+            ] {
+                let gres = gres.replace("NAME", name).replace("CAPITALS", &name.to_uppercase());
+                assert_eq!(gres_of(&gres).map(|counts| counts[kind]), Ok(count), "{gres}");
+            }
         }
     }
 }

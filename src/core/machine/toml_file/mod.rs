@@ -6,19 +6,11 @@ mod write;
 
 pub use read::parse_toml;
 
-use crate::tres::Resource;
+use crate::tres::{Resource, joined};
 
 /// The keys of tables, without the limits of the last three.
-const NODE_KEYS: [&str; Resource::OF_NODES.len() + 5] = {
-    let mut keys = ["name"; Resource::OF_NODES.len() + 5];
-    let mut at = 0;
-    while at < Resource::OF_NODES.len() {
-        keys[at + 1] = Resource::OF_NODES[at].name();
-        at += 1;
-    }
-    [keys[at + 1], keys[at + 2], keys[at + 3], keys[at + 4]] = ["features", "weight", "threads_per_core", "down"];
-    keys
-};
+const NODE_KEYS: [&str; Resource::DEVICES.len() + 7] =
+    joined(["name", "cpus", "memory"], Resource::DEVICE_NAMES, ["features", "weight", "threads_per_core", "down"]);
 const PARTITION_KEYS: [&str; 18] = [
     "name",
     "nodes",

@@ -36,8 +36,8 @@ pub enum GroupBy {
     Hour,
 }
 
-/// All of them, with their names.
-const ALL: [(&str, GroupBy); 13] = [
+/// Those before the devices, with their names.
+const BEFORE: [(&str, GroupBy); 9] = [
     ("width", GroupBy::Width),
     ("runtime", GroupBy::Runtime),
     ("estimate", GroupBy::Estimate),
@@ -47,21 +47,26 @@ const ALL: [(&str, GroupBy); 13] = [
     ("partition", GroupBy::Partition),
     ("qos", GroupBy::Qos),
     ("account", GroupBy::Account),
-    (Resource::Gpus.name(), GroupBy::Device(Resource::Gpus)),
-    ("memory", GroupBy::Memory),
-    ("week", GroupBy::Week),
-    ("hour", GroupBy::Hour),
 ];
+
+/// Those behind the devices.
+const BEHIND: [(&str, GroupBy); 3] = [("memory", GroupBy::Memory), ("week", GroupBy::Week), ("hour", GroupBy::Hour)];
+
+/// All of them, with their names, in the order of the documentation.
+fn named() -> impl Iterator<Item = (&'static str, GroupBy)> {
+    let devices = Resource::DEVICES.into_iter().map(|kind| (kind.name(), GroupBy::Device(kind)));
+    BEFORE.into_iter().chain(devices).chain(BEHIND)
+}
 
 impl GroupBy {
     /// All of them, in the order of the documentation.
     pub fn all() -> impl Iterator<Item = GroupBy> {
-        ALL.into_iter().map(|(_, by)| by)
+        named().map(|(_, by)| by)
     }
 
     /// As written on the command line.
     pub fn name(self) -> &'static str {
-        ALL.into_iter().find(|(_, by)| *by == self).expect("all are in the list").0
+        named().find(|(_, by)| *by == self).expect("all are in the list").0
     }
 
     /// Reads a name.
@@ -69,8 +74,8 @@ impl GroupBy {
     /// # Errors
     /// If there is no such name; the message lists all.
     pub fn parse(text: &str) -> Result<GroupBy, String> {
-        ALL.into_iter().find(|(name, _)| *name == text).map(|(_, by)| by).ok_or_else(|| {
-            let names = ALL.map(|(name, _)| name).join(", ");
+        named().find(|(name, _)| *name == text).map(|(_, by)| by).ok_or_else(|| {
+            let names = named().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
             format!("jobs cannot be grouped by '{text}': write one or more of {names}")
         })
     }

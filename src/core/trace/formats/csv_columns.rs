@@ -8,51 +8,62 @@ use crate::trace::number;
 use crate::trace::requests::REQUEST_FIELDS;
 use crate::trace::rows::{Bad, any_time, duration};
 use crate::trace::time_unit::TimeUnit;
+use crate::tres::{Resource, joined};
 
 /// What a column can hold, in the order in which the format is printed.
-pub const ROLES: [&str; 32] = [
-    "submit",
-    "start",
-    "wait",
-    "run",
-    "end",
-    "procs",
-    "estimate",
-    "user",
-    "group",
-    "executable",
-    "queue",
-    "partition",
-    "status",
-    "id",
-    "nodes",
-    "tasks",
-    "tasks_per_node",
-    "cpus_per_task",
-    "memory",
-    "memory_per_cpu",
-    "gpus",
-    "gpus_per_node",
-    "constraint",
-    "exclusive",
-    "qos",
-    "account",
-    "nice",
-    "after",
-    "begin",
-    "hold",
-    "array",
-    "array_limit",
-];
+pub const ROLES: [&str; 18 + REQUEST_FIELDS.len()] = joined(
+    [
+        "submit",
+        "start",
+        "wait",
+        "run",
+        "end",
+        "procs",
+        "estimate",
+        "user",
+        "group",
+        "executable",
+        "queue",
+        "partition",
+        "status",
+        "id",
+        "nodes",
+        "tasks",
+        "tasks_per_node",
+        "cpus_per_task",
+        "memory",
+        "memory_per_cpu",
+    ],
+    Resource::DEVICE_FIELDS,
+    ["constraint", "exclusive", "qos", "account", "nice", "after", "begin", "hold", "array", "array_limit"],
+);
 
 /// The columns of a record. Those after them say what the job asks for, as the partition does, and what it waits for.
 const OF_RECORD: usize = 14;
 
-/// The places of [`REQUEST_FIELDS`].
-pub const ASKED: [usize; REQUEST_FIELDS.len()] = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 11, 24, 25, 26];
+/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the fourth field from the end.
+pub const ASKED: [usize; REQUEST_FIELDS.len()] =
+    joined::<_, { REQUEST_FIELDS.len() - 4 }, 1, 3, { REQUEST_FIELDS.len() }>(
+        places_from(OF_RECORD),
+        [PARTITION],
+        places_from(OF_RECORD + REQUEST_FIELDS.len() - 4),
+    );
 
 /// The places of [`CONDITION_FIELDS`].
-pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = [27, 28, 29, 30, 31];
+pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = places_from(ROLES.len() - CONDITION_FIELDS.len());
+
+const PARTITION: usize = 11;
+
+/// Places in a row.
+const fn places_from<const COUNT: usize>(first: usize) -> [usize; COUNT] {
+    let mut places = [first; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        places[at] += at;
+        at += 1;
+    }
+    places
+}
 
 /// The places of the first name, of the runtime and of the end.
 pub const NAMES: usize = 7;
@@ -90,7 +101,7 @@ impl CsvColumns {
     /// # Errors
     /// If a column is unknown, missing or given twice.
     pub fn parse(text: &str) -> Result<CsvColumns, String> {
-        let mut columns: [Option<NamedColumn>; ROLES.len()] = Default::default();
+        let mut columns: [Option<NamedColumn>; ROLES.len()] = [const { None }; ROLES.len()];
         for item in split_outside_braces(text) {
             let (role, column) = item.split_once('=').ok_or_else(|| format!("'{item}' is not KEY=COLUMN; {FORM}"))?;
             let at = ROLES.iter().position(|other| *other == role.trim());
@@ -107,7 +118,7 @@ impl CsvColumns {
         for (one, other) in [("submit", ""), ("start", "wait"), ("run", "end"), ("procs", "")] {
             match (has(one), has(other)) {
                 (false, false) if other.is_empty() => return Err(format!("{one} is missing; {FORM}")),
-                // Logs of GPU clusters often have no waits. The schedule of the log is then not known.
+                // Such logs have no waits. The schedule of the log is then not known.
                 (false, false) if one == "start" && has("run") => {}
                 (false, false) => return Err(format!("{one} or {other} is missing; {FORM}")),
                 (true, true) => return Err(format!("{one} and {other} are both given; {FORM}")),
@@ -248,9 +259,12 @@ mod tests {
 
     #[test]
     fn columns_are_printed_as_they_are_read() {
+        let devices: String = Resource::DEVICE_FIELDS.map(|field| format!("{field}=column of {field},")).concat();
+        let asked =
+            format!("submit=a,start=b,run=c,procs=d,partition=p{{x:y}},id=i,nodes=n,memory=m,{devices}qos=q,account=a");
         for text in [
             "submit=a,start=b,run=c,procs=d",
-            "submit=a,start=b,run=c,procs=d,partition=p{x:y},id=i,nodes=n,memory=m,gpus=g,qos=q,account=a",
+            &asked,
             "submit=a,wait=b c,end=d,procs=e,estimate=f,user=g{0.0:-1},status=s{Pass:1,Failed:0,Killed:5},id=i",
             "submit=a{us},run=b,procs=c",
             "submit=a{ms},wait=b{h},run=c{min,none:-1},procs=d,estimate=e{s}",

@@ -7,8 +7,9 @@ use crate::time::{FOREVER, MINUTE, Seconds, Time};
 use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
-use crate::trace::requests::{REQUEST_FIELDS, SBATCH_NAMES, SbatchAsked, split_quoted, unquoted};
+use crate::trace::requests::{SBATCH_NAMES, SbatchAsked, split_quoted, unquoted};
 use crate::trace::rows::{Bad, Collector, JobInRow, Unit};
+use crate::tres::joined;
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "events",
@@ -22,10 +23,12 @@ pub const FORMAT: FormatEntry = FormatEntry {
             _ => row(line, collector),
         })
     },
-    units: &[Unit::Cpus, Unit::Gpus],
+    units: &UNITS,
     options: &["--partition-limit"],
     ..FormatEntry::ACCOUNTING
 };
+
+const UNITS: [Unit; 1 + Unit::DEVICES.len()] = joined([Unit::Cpus], Unit::DEVICES, []);
 
 const FORM: FaultKind = FaultKind::NotARow { expected: "-dt SECONDS -e submit_batch_job | OPTIONS pseudo.job" };
 const OPEN_QUOTE: FaultKind = FaultKind::NotARow { expected: "options in closed quotes" };
@@ -43,7 +46,7 @@ const OTHERS: [(&str, &str); 9] = [
     ("", "-jid"),
     ("", "-cancel-in"),
 ];
-const COUNT: usize = REQUEST_FIELDS.len() + OTHERS.len();
+const COUNT: usize = SBATCH_NAMES.len() + OTHERS.len();
 
 /// Options without an effect on when and where a job runs.
 const IGNORED: [(&str, &str); 20] = [
@@ -99,12 +102,13 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
     }
     let asked = SbatchAsked { values: fields, gres };
     let request = asked.request()?;
-    let procs = match collector.options.reading.unit {
-        unit if Unit::DEVICES.contains(&unit) => i64::try_from(request.all_of(unit)).unwrap_or(i64::MAX),
+    let unit = collector.options.reading.unit;
+    let procs = match unit {
+        _ if Unit::DEVICES.contains(&unit) => i64::try_from(request.all_of(unit)).unwrap_or(i64::MAX),
         _ => i64::from(request.cpus),
     };
     if procs == 0 {
-        return collector.drop_row(|report| &mut report.without_device);
+        return collector.drop_row(|report| &mut report.without_device[unit]);
     }
     let [.., partition, qos, account, _] = fields;
     let estimate = time_limit(time)?.or_else(|| collector.limit_of_partition(partition));
@@ -175,7 +179,8 @@ fn options(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
             // The script. What follows are its own arguments.
             break;
         }
-        let all = || SBATCH_NAMES.iter().chain(&OTHERS).chain(&IGNORED).enumerate();
+        let of_request = || SBATCH_NAMES.iter().map(|(option, _)| option);
+        let all = || of_request().chain(&OTHERS).chain(&IGNORED).enumerate();
         // A letter may have its value right after it. The words of the simulator have one dash too, so they come first.
         let by_word = all().find_map(|(at, (_, name))| {
             let rest = word.strip_prefix(name.as_bytes())?;

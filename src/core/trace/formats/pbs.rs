@@ -6,6 +6,7 @@ use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
     Bad, Collector, EstimateField, JobInRow, LogReading, Unit, duration, leading_number, unix_time,
 };
+use crate::tres::{Tres, joined};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "pbs",
@@ -21,7 +22,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
 };
 
 /// The keys that are read, in the order in which [`row`] gets their values. Those of the second list begin with
-/// [`RESOURCE`].
+/// [`RESOURCE`]. The last are those of devices.
 const KEYS: [&[&str]; 2] = [
     &[
         "user",
@@ -37,23 +38,15 @@ const KEYS: [&[&str]; 2] = [
         "account",
         "project",
     ],
-    &[
-        "walltime",
-        "soft_walltime",
-        "ncpus",
-        "nodes",
-        "nodect",
-        "neednodes",
-        "ngpus",
-        "gpus",
-        "gpu",
-        "select",
-        "place",
-        "mem",
-        "pmem",
-        "feature",
-    ],
+    &RESOURCES,
 ];
+const RESOURCES: [&str; 11 + OF_DEVICES.len()] = joined(
+    ["walltime", "soft_walltime", "ncpus", "nodes", "nodect", "neednodes", "select", "place", "mem", "pmem", "feature"],
+    *OF_DEVICES,
+    [],
+);
+const OF_DEVICES: &[&str; 3 * Unit::DEVICES.len()] =
+    Unit::PBS_NAMES.as_flattened().first_chunk().expect("three of each");
 const RESOURCE: &[u8] = b"Resource_List.";
 const COUNT: usize = KEYS[0].len() + KEYS[1].len();
 
@@ -97,24 +90,23 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         project,
         resources @ ..,
     ] = values(rest)?;
-    let [walltime, soft_walltime, ncpus, nodes, nodect, need_nodes, ngpus, gpus, gpu, asked @ ..] = resources;
-    let [select, place, mem, pmem, feature] = asked;
-    let own_gpus = [ngpus, gpus, gpu];
+    let [walltime, soft_walltime, ncpus, nodes, nodect, need_nodes, asked @ ..] = resources;
+    let [select, place, mem, pmem, feature, own_devices @ ..] = asked;
     let time = |text: &'a [u8], column| if text.is_empty() { Ok(None) } else { unix_time(text, column) };
-    let of_nodes = node_sum(nodes, |parts| number_of(parts, &[b"ppn"]).unwrap_or(1));
+    let of_nodes = node_sum(nodes, |parts| number_of(parts, &["ppn"]).unwrap_or(1));
     let cpus = leading_number(ncpus).unwrap_or(0).max(of_nodes);
-    let all_gpus = self::gpus(own_gpus, [nodes, nodect, need_nodes]);
+    let devices = self::devices(&own_devices, [nodes, nodect, need_nodes]);
     let (allocated, requested) = match reading.unit {
         Unit::Cpus => (slots(exec_host), cpus),
         Unit::Nodes => {
             let nodect = leading_number(nodect).unwrap_or(0);
             (hosts(exec_host), if nodect > 0 { nodect } else { node_sum(nodes, |_| 1) })
         }
-        _ => {
-            if all_gpus <= 0 {
-                return collector.drop_row(|report| &mut report.without_device);
+        kind => {
+            if devices[kind] <= 0 {
+                return collector.drop_row(|report| &mut report.without_device[kind]);
             }
-            (all_gpus, all_gpus)
+            (devices[kind], devices[kind])
         }
     };
     let mut estimate = duration(walltime, "Resource_List.walltime")?;
@@ -133,7 +125,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         queue,
         account: if account.is_empty() && project != NO_PROJECT { project } else { account },
         cpus: asked_cpus as u32,
-        gpus: all_gpus as u32,
+        devices: devices.map(|count| count as u32),
     };
     let is_completed = exit_status == b"0";
     let job = JobInRow {
@@ -184,11 +176,16 @@ fn values(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
     Ok(values)
 }
 
-/// The GPUs of a job: of a resource of its own, or else of the first description of nodes that has some.
-fn gpus(own: [&[u8]; 3], described: [&[u8]; 3]) -> i64 {
-    let of_nodes = |nodes| node_sum(nodes, |parts| number_of(parts, &[b"gpus", b"gpu"]).unwrap_or(0));
-    let own = own.into_iter().find_map(leading_number);
-    own.unwrap_or_else(|| described.into_iter().map(of_nodes).find(|&gpus| gpus > 0).unwrap_or(0))
+/// The devices of a job: of a resource of its own, or else of the first description of nodes that has some. `own` are the values
+/// of [`OF_DEVICES`].
+fn devices(own: &[&[u8]], described: [&[u8]; 3]) -> Tres<i64> {
+    let kinds = Unit::DEVICES.into_iter().zip(Unit::PBS_NAMES).zip(own.chunks_exact(3));
+    kinds.fold(Tres::default(), |all, ((kind, [_, many, one]), own)| {
+        let of_nodes = |nodes| node_sum(nodes, |parts| number_of(parts, &[many, one]).unwrap_or(0));
+        let own = own.iter().find_map(|value| leading_number(value));
+        let count = own.or_else(|| described.into_iter().map(of_nodes).find(|&count| count > 0));
+        all.with(kind, count.unwrap_or(0))
+    })
 }
 
 /// A value at the beginning of a text, and what follows it. A value in quotes may hold blanks.
@@ -235,17 +232,17 @@ fn hosts(exec_host: &[u8]) -> i64 {
 }
 
 /// The sum over `COUNT:key=value:...+...` of the count (1 for the name of a host) times the value of a node.
-fn node_sum(nodes: &[u8], each: fn(&[u8]) -> i64) -> i64 {
+fn node_sum(nodes: &[u8], each: impl Fn(&[u8]) -> i64) -> i64 {
     let group = |group: &[u8]| (leading_number(group).unwrap_or(1) * each(group)).min(i64::from(i32::MAX));
     let groups = nodes.split(|&byte| byte == b'+').filter(|group| !group.is_empty());
     groups.map(group).sum::<i64>().min(i64::from(i32::MAX))
 }
 
 /// The value of the first of these keys in `COUNT:key=value:...`.
-fn number_of(group: &[u8], keys: &[&[u8]]) -> Option<i64> {
+fn number_of(group: &[u8], keys: &[&str]) -> Option<i64> {
     group.split(|&byte| byte == b':').find_map(|part| {
         let at = memchr::memchr(b'=', part)?;
-        keys.contains(&&part[..at]).then(|| leading_number(&part[at + 1..]))?
+        keys.iter().any(|key| key.as_bytes() == &part[..at]).then(|| leading_number(&part[at + 1..]))?
     })
 }
 
@@ -287,16 +284,23 @@ mod tests {
     }
 
     #[test]
-    fn nodes_and_gpus() {
-        let cpus = |text: &str| node_sum(text.as_bytes(), |group| number_of(group, &[b"ppn"]).unwrap_or(1));
-        assert_eq!(["4:ppn=8", "1:ppn=28:gpus=1:default", "2:ppn=4+n7:ppn=2", "3", ""].map(cpus), [32, 28, 10, 3, 0]);
-        let gpus = |text: &str| {
-            let [.., nodes, nodect, need_nodes, ngpus, own, gpu, _, _, _, _, _] = values(text.as_bytes()).unwrap();
-            gpus([ngpus, own, gpu], [nodes, nodect, need_nodes])
-        };
-        assert_eq!(gpus("Resource_List.nodes=2:ppn=28:gpus=2:x"), 4);
-        assert_eq!(gpus("Resource_List.nodect=1:ppn=24:gpu=4:reqmem=1:gpu"), 4);
-        assert_eq!(gpus("Resource_List.nodes=1:ppn=28 Resource_List.gpu=2 Resource_List.neednodes=1:gpus=1"), 2);
-        assert_eq!(gpus("Resource_List.nodes=1:ppn=28"), 0);
+    fn nodes_and_devices() {
+        let cpus = |text: &str| node_sum(text.as_bytes(), |group| number_of(group, &["ppn"]).unwrap_or(1));
+        assert_eq!(["4:ppn=8", "1:ppn=28:x=1:default", "2:ppn=4+n7:ppn=2", "3", ""].map(cpus), [32, 28, 10, 3, 0]);
+        for (kind, [with_n, many, one]) in Unit::DEVICES.into_iter().zip(Unit::PBS_NAMES) {
+            let count = |text: &str| {
+                let text = text.replace("NMANY", with_n).replace("MANY", many).replace("ONE", one);
+                let values = values(text.as_bytes()).unwrap();
+                let [.., nodes, nodect, need_nodes, _, _, _, _, _] = values[..COUNT - OF_DEVICES.len()] else {
+                    panic!()
+                };
+                devices(&values[COUNT - OF_DEVICES.len()..], [nodes, nodect, need_nodes])[kind]
+            };
+            assert_eq!(count("Resource_List.nodes=2:ppn=28:MANY=2:x"), 4);
+            assert_eq!(count("Resource_List.nodect=1:ppn=24:ONE=4:reqmem=1:ONE"), 4);
+            assert_eq!(count("Resource_List.nodes=1:ppn=28 Resource_List.ONE=2 Resource_List.neednodes=1:MANY=1"), 2);
+            assert_eq!(count("Resource_List.nodes=1:ppn=28 Resource_List.NMANY=3 Resource_List.MANY=2"), 3);
+            assert_eq!(count("Resource_List.nodes=1:ppn=28"), 0);
+        }
     }
 }

@@ -117,10 +117,11 @@ fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, b
         &["jobid", "jobidraw"],
         "submit",
     );
+    let of_unit = format!("AllocTRES (or ReqTRES or ReqGRES), for --unit {}", reading.unit.name());
     let procs: (_, &[&str]) = match reading.unit {
         Unit::Cpus => ("NCPUS (or AllocCPUS or ReqCPUS)", &["alloccpus", "ncpus", "reqcpus"]),
         Unit::Nodes => ("NNodes, for --unit nodes", &["nnodes", "allocnodes"]),
-        _ => ("AllocTRES (or ReqTRES or ReqGRES), for --unit gpus", &["alloctres", "reqtres", "reqgres"]),
+        _ => (&of_unit, &["alloctres", "reqtres", "reqgres"]),
     };
     let id: (_, &[&str]) = ("JobIDRaw (or JobID)", &["jobid", "jobidraw"]);
     let needed = [id, ("Submit", &["submit"]), ("Start", &["start"]), ("End", &["end"]), procs];
@@ -200,7 +201,7 @@ fn row<'r>(
             let requested = count_in(req_tres, kind).or_else(|| Some(count_in_gres(req_gres, kind)? * nodes));
             let devices = (count_in(alloc_tres, kind).unwrap_or(-1), requested.unwrap_or(-1));
             if devices.0 <= 0 && devices.1 <= 0 {
-                return collector.drop_row(|report| &mut report.without_device);
+                return collector.drop_row(|report| &mut report.without_device[kind]);
             }
             devices
         }

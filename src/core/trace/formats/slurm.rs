@@ -17,7 +17,7 @@ pub fn duration<'a>(text: &'a [u8], column: &'static str) -> Result<Option<Secon
     }
 }
 
-/// The amount of something in a list such as `cpu=4,gres/gpu=2,gres/gpu:a100=2`, as written.
+/// The amount of something in a list such as `cpu=4,mem=8G,node=1`, as written.
 pub fn value_in(list: &[u8], kind: Resource) -> Option<&[u8]> {
     let mut items = tres_items(std::str::from_utf8(list).unwrap_or_default(), ',');
     items.find_map(|item| item.value.filter(|_| item.kind == Some(kind))).map(str::as_bytes)
@@ -34,7 +34,7 @@ pub fn count_in(list: &[u8], kind: Resource) -> Option<i64> {
     typed.map(count).reduce(|sum, count| sum + count)
 }
 
-/// The number of a device on each node in a list such as `gpu:tesla:2`.
+/// The number of a device on each node in a list such as `NAME:2,NAME:TYPE:4`.
 pub fn count_in_gres(list: &[u8], kind: Resource) -> Option<i64> {
     let name = kind.gres()?.as_bytes();
     let items = list.split(|&byte| byte == b',').filter(|item| {
@@ -50,24 +50,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gpus_are_counted_once() {
-        for (text, gpus) in [
-            ("billing=12,cpu=12,gres/gpu:a100=4,gres/gpu=4,node=1", Some(4)),
-            ("cpu=12,gres/gpu:a100=4,gres/gpu:v100=1", Some(5)),
-            ("gres/gpu=2", Some(2)),
-            ("cpu=1,gres/gpumem=5", None),
-            ("", None),
-        ] {
-            assert_eq!(count_in(text.as_bytes(), Resource::Gpus), gpus, "{text}");
-        }
-        for (text, gpus) in [
-            ("gpu:2", Some(2)),
-            ("gpu:tesla:3", Some(3)),
-            ("gres:gpu:1", Some(1)),
-            ("gpu", Some(1)),
-            ("craynetwork:1", None),
-        ] {
-            assert_eq!(count_in_gres(text.as_bytes(), Resource::Gpus), gpus, "{text}");
+    fn devices_are_counted_once() {
+        for kind in Resource::DEVICES {
+            let named = |text: &str| text.replace("NAME", kind.gres().unwrap());
+            for (text, count) in [
+                ("billing=12,cpu=12,gres/NAME:a100=4,gres/NAME=4,node=1", Some(4)),
+                ("cpu=12,gres/NAME:a100=4,gres/NAME:v100=1", Some(5)),
+                ("gres/NAME=2", Some(2)),
+                ("cpu=1,gres/NAMEmem=5", None),
+                ("", None),
+            ] {
+                assert_eq!(count_in(named(text).as_bytes(), kind), count, "{text}");
+            }
+            for (text, count) in [
+                ("NAME:2", Some(2)),
+                ("NAME:tesla:3", Some(3)),
+                ("gres:NAME:1", Some(1)),
+                ("NAME", Some(1)),
+                ("craynetwork:1", None),
+            ] {
+                assert_eq!(count_in_gres(named(text).as_bytes(), kind), count, "{text}");
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ impl Collector<'_> {
         let procs = u32::try_from(job.requested).unwrap_or(0);
         let cause = cause.or(match self.options.reading.unit {
             _ if procs > 0 => None,
-            unit if Unit::DEVICES.contains(&unit) => Some(&mut report.without_device),
+            unit if Unit::DEVICES.contains(&unit) => Some(&mut report.without_device[unit]),
             _ => Some(&mut report.without_procs),
         });
         if let Some(count) = cause {

@@ -3,28 +3,16 @@
 use super::{MB, names, words};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::trace::number;
-use crate::tres::Resource;
+use crate::tres::{Resource, joined};
 
 /// The names of the fields, except the CPUs.
-pub const REQUEST_FIELDS: [&str; 14] = [
-    "nodes",
-    "tasks",
-    "tasks_per_node",
-    "cpus_per_task",
-    "memory",
-    "memory_per_cpu",
-    "gpus",
-    "gpus_per_node",
-    "constraint",
-    "exclusive",
-    "partition",
-    "qos",
-    "account",
-    "nice",
-];
+pub const REQUEST_FIELDS: [&str; 12 + Resource::DEVICE_FIELDS.len()] = joined(
+    ["nodes", "tasks", "tasks_per_node", "cpus_per_task", "memory", "memory_per_cpu"],
+    Resource::DEVICE_FIELDS,
+    ["constraint", "exclusive", "partition", "qos", "account", "nice"],
+);
 
 const BOTH_MEMORIES: &str = "is given beside memory: a job has one of the two";
-const BOTH_GPUS: &str = "is given beside gpus: a job has one of the two";
 
 /// Sets a field from its text; an empty one and -1 say nothing. The error follows the name of the field: "is not a number".
 pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &'static str> {
@@ -55,13 +43,14 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
         "account" => request.account = words(text.as_bytes()),
         "nice" => request.nice = text.parse().map_err(|_| "is not a whole number below 2^31")?,
         _ => {
-            let mut devices = Resource::DEVICES.into_iter();
-            let kind = devices.find(|kind| [kind.name(), kind.per_node()].contains(&field));
-            let asked = &mut request.devices[kind.expect("the field is in the list")];
+            let at =
+                Resource::DEVICE_FIELDS.iter().position(|known| *known == field).expect("the field is in the list");
+            let kind = Resource::DEVICES[at / 2];
+            let asked = &mut request.devices[kind];
             match whole(text)? {
                 0 => {}
-                _ if *asked != DeviceAsked::None => return Err(BOTH_GPUS),
-                count if field.ends_with("_per_node") => *asked = DeviceAsked::PerNode(count),
+                _ if *asked != DeviceAsked::None => return Err(kind.given_twice()),
+                count if at % 2 == 1 => *asked = DeviceAsked::PerNode(count),
                 count => *asked = DeviceAsked::Total(count),
             }
         }
@@ -177,15 +166,18 @@ mod tests {
     #[test]
     fn fields_that_exclude_each_other_are_refused() {
         let mut request = Request::default();
-        for (field, text) in [("memory", "0"), ("memory_per_cpu", "2G"), ("gpus", ""), ("gpus_per_node", "2")] {
+        for (field, text) in [("memory", "0"), ("memory_per_cpu", "2G")] {
             set_field(&mut request, field, text).unwrap();
         }
-        assert_eq!(
-            (request.memory, request.devices[Resource::Gpus]),
-            (MemoryAsked::PerCpu(2048), DeviceAsked::PerNode(2))
-        );
+        assert_eq!(request.memory, MemoryAsked::PerCpu(2048));
         assert_eq!(set_field(&mut request, "memory", "5"), Err(BOTH_MEMORIES));
-        assert_eq!(set_field(&mut request, "gpus", "5"), Err(BOTH_GPUS));
+        for kind in Resource::DEVICES {
+            for (field, text) in [(kind.name(), ""), (kind.columns().asked_per_node.0, "2")] {
+                set_field(&mut request, field, text).unwrap();
+            }
+            assert_eq!(request.devices[kind], DeviceAsked::PerNode(2));
+            assert_eq!(set_field(&mut request, kind.name(), "5"), Err(kind.given_twice()));
+        }
         assert!(set_field(&mut request, "exclusive", "perhaps").is_err());
         set_field(&mut request, "exclusive", "Yes").unwrap();
         set_field(&mut request, "partition", "short, long").unwrap();

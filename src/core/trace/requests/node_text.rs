@@ -3,6 +3,7 @@
 use super::fields::memory_with;
 use super::words;
 use crate::trace::rows::leading_number;
+use crate::tres::{Resource, Tres};
 
 /// Nodes or chunks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,7 +11,8 @@ pub struct NodeGroup {
     pub count: u32,
     /// The CPUs of each; 0 if it is not said.
     pub cpus: u32,
-    pub gpus: u32,
+    /// The devices of each.
+    pub devices: Tres<u32>,
     /// The memory of each in MB; 0 if it is not said.
     pub memory: u64,
     /// Properties that each must have.
@@ -62,11 +64,13 @@ fn group(text: &[u8]) -> NodeGroup {
         let (key, value) = (&item[..equals], &item[equals + 1..]);
         match key {
             b"ppn" | b"ncpus" => group.cpus = number(value),
-            b"gpus" | b"gpu" | b"ngpus" => group.gpus = number(value),
             b"mem" => group.memory = memory_with(value, 1).unwrap_or(0),
             b"host" => group.add_feature(value),
-            _ if value.eq_ignore_ascii_case(b"true") => group.add_feature(key),
-            _ => {}
+            _ => match Resource::of_pbs(key) {
+                Some(kind) => group.devices[kind] = number(value),
+                None if value.eq_ignore_ascii_case(b"true") => group.add_feature(key),
+                None => {}
+            },
         }
     }
     group
@@ -108,12 +112,16 @@ mod tests {
         assert_eq!(one("1:ppn=4:^zewura12:brno"), with(group(1, 4), &["brno"]));
         assert_eq!(one("2"), group(2, 0));
         assert_eq!(one("1:ppn=0.5"), group(1, 0));
-        assert_eq!(one("1:ppn=28:gpus=2:default"), NodeGroup { gpus: 2, ..with(group(1, 28), &["default"]) });
-        let chunk = NodeGroup { memory: 4096, gpus: 1, ..with(group(3, 8), &["bigmem"]) };
-        assert_eq!(
-            one("2:ncpus=8:mem=4gb:ngpus=1:mpiprocs=8:bigmem=True+1:ncpus=8:mem=4gb:ngpus=1:bigmem=true"),
-            chunk
-        );
+        let chunk = NodeGroup { memory: 4096, ..with(group(3, 8), &["bigmem"]) };
+        let two = "2:ncpus=8:mem=4gb:NAME=1:mpiprocs=8:bigmem=True+1:ncpus=8:mem=4gb:NAME=1:bigmem=true";
+        for (kind, names) in Resource::DEVICES.into_iter().zip(Resource::PBS_NAMES) {
+            for name in names {
+                let devices = |count| Tres::default().with(kind, count);
+                let torque = NodeGroup { devices: devices(2), ..with(group(1, 28), &["default"]) };
+                assert_eq!(one(&format!("1:ppn=28:{name}=2:default")), torque);
+                assert_eq!(one(&two.replace("NAME", name)), NodeGroup { devices: devices(1), ..chunk.clone() });
+            }
+        }
         let uneven = NodeText::parse(b"1:ppn=1+3:ppn=2");
         assert_eq!((uneven.count(), uneven.as_one(), uneven.groups), (4, None, vec![group(1, 1), group(3, 2)]));
         assert!(NodeText::parse(b"1:ppn=64:x86_64#excl").exclusive && !NodeText::parse(b"1:ppn=64#shared").exclusive);

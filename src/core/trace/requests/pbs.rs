@@ -6,7 +6,7 @@ use super::reading::RequestsRead;
 use super::{if_more_than_cpus, memory_of_total, words};
 use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId};
 use crate::trace::rows::{Bad, leading_number};
-use crate::tres::Resource;
+use crate::tres::{Resource, Tres};
 
 /// What a row of PBS says of a request. Texts are as written.
 pub struct PbsAsked<'r> {
@@ -26,17 +26,17 @@ pub struct PbsAsked<'r> {
     pub account: &'r [u8],
     /// Its CPUs, if `select` does not say them.
     pub cpus: u32,
-    /// Its GPUs, all together.
-    pub gpus: u32,
+    /// Its devices, all together.
+    pub devices: Tres<u32>,
 }
 
 impl<'r> PbsAsked<'r> {
     /// The number of the request among those that were read.
     pub fn number(&self, read: &mut RequestsRead) -> Result<RequestId, Bad<'r>> {
-        let PbsAsked { select, place, nodes, nodect, mem, pmem, feature, queue, account, cpus, gpus } = *self;
-        let [cpus, gpus] = [cpus, gpus].map(u32::to_le_bytes);
-        let texts = [select, place, nodes, nodect, mem, pmem, feature, queue, account, &cpus, &gpus];
-        read.of_row(texts.into_iter(), || Ok(self.request()))
+        let PbsAsked { select, place, nodes, nodect, mem, pmem, feature, queue, account, cpus, devices } = *self;
+        let (cpus, devices) = (cpus.to_le_bytes(), Resource::DEVICES.map(|kind| devices[kind].to_le_bytes()));
+        let texts = [select, place, nodes, nodect, mem, pmem, feature, queue, account, &cpus];
+        read.of_row(texts.into_iter().chain(devices.iter().map(|count| &count[..])), || Ok(self.request()))
     }
 
     /// The request. None if the row says nothing but a number of CPUs.
@@ -53,9 +53,10 @@ impl<'r> PbsAsked<'r> {
                 _ => memory_of_total(memory_with(self.mem, 1).unwrap_or(0), request.min_nodes, request.cpus),
             };
         }
-        let gpus = &mut request.devices[Resource::Gpus];
-        if *gpus == DeviceAsked::None {
-            *gpus = DeviceAsked::of_total(self.gpus, request.min_nodes);
+        for kind in Resource::DEVICES {
+            if request.devices[kind] == DeviceAsked::None {
+                request.devices[kind] = DeviceAsked::of_total(self.devices[kind], request.min_nodes);
+            }
         }
         let features = self.feature.split(|&byte| byte == b':').map(words).filter(|name| !name.is_empty());
         let own = Some(std::mem::take(&mut request.constraint)).filter(|own| !own.is_empty());
@@ -97,14 +98,14 @@ impl<'r> PbsAsked<'r> {
                 0 => MemoryAsked::Unsaid,
                 memory => MemoryAsked::PerNode(memory),
             };
-            let devices = DeviceAsked::of_total(chunk.gpus.saturating_mul(count), 1).of(Resource::Gpus);
+            let devices = chunk.devices.map(|each| DeviceAsked::of_total(each.saturating_mul(count), 1));
             return Request { min_nodes: 1, max_nodes: 1, tasks: cpus, memory, devices, ..request };
         }
         let memory = match chunk.memory.div_ceil(chunk.cpus.into()) {
             0 => MemoryAsked::Unsaid,
             memory => MemoryAsked::PerCpu(memory),
         };
-        let devices = DeviceAsked::of_total(chunk.gpus.saturating_mul(count), 0).of(Resource::Gpus);
+        let devices = chunk.devices.map(|each| DeviceAsked::of_total(each.saturating_mul(count), 0));
         Request { tasks: count, cpus_per_task: chunk.cpus, memory, devices, ..request }
     }
 }
@@ -119,7 +120,7 @@ fn of_group(group: &NodeGroup) -> Request {
         tasks: cpus,
         tasks_per_node: group.cpus,
         memory: if group.memory > 0 { MemoryAsked::PerNode(group.memory) } else { MemoryAsked::Unsaid },
-        devices: DeviceAsked::on_each(group.gpus).of(Resource::Gpus),
+        devices: group.devices.map(DeviceAsked::on_each),
         constraint: group.features.join("&"),
         ..Request::default()
     }
@@ -128,7 +129,7 @@ fn of_group(group: &NodeGroup) -> Request {
 /// What a description of nodes asks for. `cpus` is the number of CPUs of the job by other fields.
 pub fn of_node_text(text: &NodeText, cpus: u32) -> Request {
     let (nodes, exclusive) = (text.count(), text.exclusive);
-    let sum = |of: fn(&NodeGroup) -> u32| {
+    let sum = |of: &dyn Fn(&NodeGroup) -> u32| {
         text.groups.iter().fold(0u32, |sum, group| sum.saturating_add(group.count.saturating_mul(of(group))))
     };
     match text.as_one() {
@@ -140,10 +141,10 @@ pub fn of_node_text(text: &NodeText, cpus: u32) -> Request {
             Request { cpus: cpus.max(nodes).max(1), tasks: 0, tasks_per_node: 0, exclusive, ..of_group(&group) }
         }
         None => Request {
-            cpus: sum(|group| group.cpus.max(1)).max(cpus).max(1),
+            cpus: sum(&|group| group.cpus.max(1)).max(cpus).max(1),
             min_nodes: nodes,
             max_nodes: nodes,
-            devices: DeviceAsked::of_total(sum(|group| group.gpus), 0).of(Resource::Gpus),
+            devices: Tres::of_devices(|kind| DeviceAsked::of_total(sum(&|group| group.devices[kind]), 0)),
             exclusive,
             ..Request::default()
         },
@@ -165,10 +166,16 @@ mod tests {
         queue: b"",
         account: b"",
         cpus: 1,
-        gpus: 0,
+        devices: Tres::all(0),
     };
 
-    fn request(asked: PbsAsked<'static>) -> Request {
+    const DEVICE: Resource = Resource::DEVICES[0];
+
+    fn devices(count: u32) -> Tres<u32> {
+        Tres::default().with(DEVICE, count)
+    }
+
+    fn request(asked: PbsAsked<'_>) -> Request {
         asked.request().expect("it says more than CPUs")
     }
 
@@ -191,15 +198,15 @@ mod tests {
         assert_eq!(request(asked), expected);
         let Request { devices, account, constraint, .. } = request(PbsAsked {
             nodes: b"1:ppn=28:default",
-            gpus: 2,
+            devices: devices(2),
             account: b"caste",
-            feature: b"gpu",
+            feature: b"fast",
             cpus: 28,
             ..NONE
         });
         assert_eq!(
-            (devices[Resource::Gpus], &account[..], &constraint[..]),
-            (DeviceAsked::PerNode(2), "caste", "default&gpu")
+            (devices[DEVICE], &account[..], &constraint[..]),
+            (DeviceAsked::PerNode(2), "caste", "default&fast")
         );
         // The sum of unequal groups; its memory for each CPU, because it is not the same on each node.
         let Request { cpus, min_nodes, max_nodes, tasks_per_node, memory, .. } =
@@ -216,7 +223,9 @@ mod tests {
     #[test]
     fn chunks() {
         let select = b"5:ncpus=13:mem=26gb:ngpus=2";
-        let of = |place| request(PbsAsked { select, place, nodect: b"5", cpus: 65, gpus: 10, mem: b"130gb", ..NONE });
+        let of = |place| {
+            request(PbsAsked { select, place, nodect: b"5", cpus: 65, devices: devices(10), mem: b"130gb", ..NONE })
+        };
         let nodes = Request {
             cpus: 65,
             min_nodes: 5,
@@ -224,7 +233,7 @@ mod tests {
             tasks: 65,
             tasks_per_node: 13,
             memory: MemoryAsked::PerNode(26 * 1024),
-            devices: DeviceAsked::PerNode(2).of(Resource::Gpus),
+            devices: DeviceAsked::PerNode(2).of(DEVICE),
             ..Request::default()
         };
         assert_eq!(of(b"scatter:excl"), Request { exclusive: true, ..nodes.clone() });
@@ -234,7 +243,7 @@ mod tests {
             tasks: 5,
             cpus_per_task: 13,
             memory: MemoryAsked::PerCpu(2048),
-            devices: DeviceAsked::Total(10).of(Resource::Gpus),
+            devices: DeviceAsked::Total(10).of(DEVICE),
             ..Request::default()
         };
         assert_eq!((of(b""), of(b"free:shared")), (free.clone(), free));
@@ -244,7 +253,7 @@ mod tests {
             max_nodes: 1,
             tasks: 65,
             memory: MemoryAsked::PerNode(130 * 1024),
-            devices: DeviceAsked::PerNode(10).of(Resource::Gpus),
+            devices: DeviceAsked::PerNode(10).of(DEVICE),
             ..Request::default()
         };
         assert_eq!(of(b"pack"), packed);

@@ -1,6 +1,6 @@
 //! What a job asks for by the options of `sbatch`.
 
-use super::fields::{REQUEST_FIELDS, set_field};
+use super::fields::set_field;
 use crate::request::{DeviceAsked, Request};
 use crate::trace::formats::slurm::count_in_gres;
 use crate::trace::rows::{Bad, leading_number};
@@ -10,33 +10,34 @@ use crate::tres::Resource;
 #[derive(Default)]
 pub struct SbatchAsked<'r> {
     /// Those of [`SBATCH_NAMES`].
-    pub values: [&'r [u8]; REQUEST_FIELDS.len()],
+    pub values: [&'r [u8]; SBATCH_NAMES.len()],
     pub gres: &'r [u8],
 }
 
-/// The options of sbatch that are [`REQUEST_FIELDS`], in their order, with their letters.
-pub const SBATCH_NAMES: [(&str, &str); REQUEST_FIELDS.len()] = [
-    ("-N", "--nodes"),
-    ("-n", "--ntasks"),
-    ("", "--ntasks-per-node"),
-    ("-c", "--cpus-per-task"),
-    ("", "--mem"),
-    ("", "--mem-per-cpu"),
-    ("-G", "--gpus"),
-    ("", "--gpus-per-node"),
-    ("-C", "--constraint"),
-    ("", "--exclusive"),
-    ("-p", "--partition"),
-    ("-q", "--qos"),
-    ("-A", "--account"),
-    ("", "--nice"),
+/// The options of sbatch that are fields of a request: their letters, their words and the fields. Devices other than GPUs have no
+/// options of their own.
+pub const SBATCH_NAMES: [((&str, &str), &str); 14] = [
+    (("-N", "--nodes"), "nodes"),
+    (("-n", "--ntasks"), "tasks"),
+    (("", "--ntasks-per-node"), "tasks_per_node"),
+    (("-c", "--cpus-per-task"), "cpus_per_task"),
+    (("", "--mem"), "memory"),
+    (("", "--mem-per-cpu"), "memory_per_cpu"),
+    (("-G", "--gpus"), "gpus"),
+    (("", "--gpus-per-node"), "gpus_per_node"),
+    (("-C", "--constraint"), "constraint"),
+    (("", "--exclusive"), "exclusive"),
+    (("-p", "--partition"), "partition"),
+    (("-q", "--qos"), "qos"),
+    (("-A", "--account"), "account"),
+    (("", "--nice"), "nice"),
 ];
 
 impl<'r> SbatchAsked<'r> {
     /// The request, as sbatch makes it: tasks that are not given follow from the nodes, and there are no more nodes than tasks.
     pub fn request(&self) -> Result<Request, Bad<'r>> {
         let mut request = Request::default();
-        for ((field, (_, name)), value) in REQUEST_FIELDS.into_iter().zip(SBATCH_NAMES).zip(self.values) {
+        for (((_, name), field), value) in SBATCH_NAMES.into_iter().zip(self.values) {
             let text = match field {
                 // `--mem=0` is all memory of each node.
                 "nodes" | "tasks" | "tasks_per_node" | "cpus_per_task" | "memory_per_cpu"
@@ -87,7 +88,7 @@ mod tests {
     fn asked(options: &[(&str, &'static str)]) -> Result<Request, Bad<'static>> {
         let mut given = SbatchAsked::default();
         for (name, value) in options {
-            match SBATCH_NAMES.iter().position(|(_, other)| other == name) {
+            match SBATCH_NAMES.iter().position(|((_, other), _)| other == name) {
                 Some(at) => given.values[at] = value.as_bytes(),
                 None => given.gres = value.as_bytes(),
             }

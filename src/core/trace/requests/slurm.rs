@@ -183,13 +183,17 @@ mod tests {
     }
 
     #[test]
-    fn gpus_features_and_names() {
-        let gpus = |req_tres, req_gres| {
-            request(SlurmAsked { req_tres, req_gres, nnodes: b"2", ..NONE }).devices[Resource::Gpus]
-        };
-        assert_eq!(gpus(b"cpu=4,gres/gpu=4,node=2", b""), DeviceAsked::PerNode(2));
-        assert_eq!(gpus(b"cpu=4,gres/gpu:a100=3,node=2", b""), DeviceAsked::Total(3));
-        assert_eq!((gpus(b"", b"gpu:2"), gpus(b"cpu=4", b"")), (DeviceAsked::PerNode(2), DeviceAsked::None));
+    fn devices_features_and_names() {
+        for kind in Resource::DEVICES {
+            let asked = |req_tres: &str, req_gres: &str| {
+                let [req_tres, req_gres] = [req_tres, req_gres].map(|text| text.replace("NAME", kind.gres().unwrap()));
+                let (req_tres, req_gres) = (req_tres.as_bytes(), req_gres.as_bytes());
+                SlurmAsked { req_tres, req_gres, nnodes: b"2", ..NONE }.request().unwrap().unwrap().devices[kind]
+            };
+            assert_eq!(asked("cpu=4,gres/NAME=4,node=2", ""), DeviceAsked::PerNode(2));
+            assert_eq!(asked("cpu=4,gres/NAME:a100=3,node=2", ""), DeviceAsked::Total(3));
+            assert_eq!((asked("", "NAME:2"), asked("cpu=4", "")), (DeviceAsked::PerNode(2), DeviceAsked::None));
+        }
         let asked = SlurmAsked {
             partition: b"short,long",
             qos: b"normal",

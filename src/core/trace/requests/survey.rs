@@ -114,7 +114,7 @@ impl RequestSurvey {
     }
 }
 
-/// What jobs with these requests ask for that a pool of processors does not have, in words: `memory, GPUs and 7 partitions are`.
+/// What jobs with these requests ask for that a pool of processors does not have, in words: `nodes, memory and 7 partitions are`.
 /// None if there is nothing of this kind. `unit` is what a processor is.
 pub fn beyond_a_pool(requests: &Requests, unit: Unit) -> Option<String> {
     let any = |is: fn(&Request) -> bool| requests.all().iter().any(is);
@@ -158,11 +158,14 @@ mod tests {
         assert_eq!(add(plain.clone()), None);
         let memory = Request { memory: MemoryAsked::PerCpu(1), ..plain.clone() };
         assert_eq!(add(memory.clone()).unwrap(), "memory is");
-        let gpus = Request { devices: DeviceAsked::Total(1).of(Resource::Gpus), min_nodes: 2, ..memory };
-        assert_eq!(add(gpus.clone()).unwrap(), "nodes, memory and GPUs are");
-        let rest = Request { exclusive: true, constraint: "ib".into(), partitions: vec!["c".into()], ..gpus };
-        assert_eq!(add(rest).unwrap(), "nodes, memory, GPUs, constraints, exclusive nodes and 2 partitions are");
-        assert_eq!(beyond_a_pool(&requests, Unit::Gpus).unwrap().find("GPUs"), None);
+        let [kind, ..] = Resource::DEVICES;
+        let devices = Request { devices: DeviceAsked::Total(1).of(kind), min_nodes: 2, ..memory };
+        let name = kind.many();
+        assert_eq!(add(devices.clone()).unwrap(), format!("nodes, memory and {name} are"));
+        let rest = Request { exclusive: true, constraint: "ib".into(), partitions: vec!["c".into()], ..devices };
+        let all = format!("nodes, memory, {name}, constraints, exclusive nodes and 2 partitions are");
+        assert_eq!(add(rest).unwrap(), all);
+        assert_eq!(beyond_a_pool(&requests, kind).unwrap().find(name), None);
         assert_eq!(beyond_a_pool(&requests, Unit::Nodes).unwrap().find("memory"), Some(0));
     }
 }

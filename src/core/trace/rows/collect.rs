@@ -139,7 +139,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts a row that is dropped, which is not a fault.
-    pub fn drop_row<'r>(&mut self, cause: fn(&mut SourceReport) -> &mut u64) -> Result<(), Bad<'r>> {
+    pub fn drop_row<'r>(&mut self, cause: impl FnOnce(&mut SourceReport) -> &mut u64) -> Result<(), Bad<'r>> {
         self.log.source.rows += 1;
         *cause(&mut self.log.source) += 1;
         Ok(())

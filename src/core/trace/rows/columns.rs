@@ -90,7 +90,7 @@ impl<const N: usize> TableColumns<N> {
     }
 
     /// What is needed and missing, in words. Each is one of several columns. None if nothing is missing.
-    pub fn lacks(&self, needed: &[(&'static str, &[&str])]) -> Option<String> {
+    pub fn lacks(&self, needed: &[(&str, &[&str])]) -> Option<String> {
         let lacking = needed.iter().filter(|(_, columns)| !columns.iter().any(|column| self.has(column)));
         let lacking: Vec<_> = lacking.map(|(what, _)| *what).collect();
         (!lacking.is_empty()).then(|| lacking.join(", "))

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use litemap::LiteMap;
 
+use crate::tres::Tres;
+
 /// What reading did to the rows of a log. The rows are the records of the log and the rows that were dropped. Of a present
 /// queue they are its jobs and the rows that are none, and a row can be a whole array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub struct SourceReport {
     /// Dropped: rows that do not report the end of a job.
     pub other_events: u64,
     /// Dropped: jobs without the device that is the unit.
-    pub without_device: u64,
+    pub without_device: Tres,
     /// Dropped: jobs of other clusters.
     pub other_clusters: u64,
     /// Records of jobs that never started. They have no run time, so that cleaning drops them.
@@ -82,8 +84,13 @@ impl SourceReport {
     /// All rows that did not become records.
     pub fn dropped(&self) -> u64 {
         let arrays = self.array_ranges + self.array_parents;
-        let others = self.other_events + self.without_device + self.other_clusters;
+        let others = self.other_events + self.without_devices() + self.other_clusters;
         self.steps + arrays + self.repeated + self.not_ended + others
+    }
+
+    /// Jobs without the device that is the unit, whichever it is.
+    pub fn without_devices(&self) -> u64 {
+        self.without_device.iter().map(|(_, count)| count).sum()
     }
 
     /// Rows that are not jobs of the queue although they may be: they ran or waited, but something needed is not known.
