@@ -146,7 +146,8 @@ mod tests {
     fn events_are_lines_of_json() {
         let mut wide = WideNumbers::default();
         let mut requests = Requests::default();
-        let (memory, devices) = (MemoryAsked::PerCpu(2000), DeviceAsked::Total(2).of(Resource::Gpus));
+        let [device, ..] = Resource::DEVICES;
+        let (memory, devices) = (MemoryAsked::PerCpu(2000), DeviceAsked::Total(2).of(device));
         let request = Request { cpus: 16, min_nodes: 2, memory, devices, qos: "a\"b".into(), ..Request::default() };
         let request = requests.intern(request);
         let mut keeper = BoardKeeper::default();
@@ -175,11 +176,12 @@ mod tests {
             String::from_utf8(line).unwrap(),
             "{\"event\":\"arrival\",\"time\":7,\"job\":{\"id\":\"1\",\"log_id\":123,\"user\":1099511627776,\"group\":-1,\
              \"executable\":-1,\"queue\":3,\"partition\":-1,\"procs\":16,\"estimate\":3600,\"submit\":7,\
-             \"request\":{\"cpus\":16,\"gpus\":2,\"memory_per_cpu\":2000,\"nodes\":\"2-\",\"qos\":\"a\\\"b\"}}}\n\
+             \"request\":{\"cpus\":16,\"DEVICES\":2,\"memory_per_cpu\":2000,\"nodes\":\"2-\",\"qos\":\"a\\\"b\"}}}\n\
              {\"event\":\"arrival\",\"time\":7,\"job\":{\"id\":\"2\",\"log_id\":-1,\"user\":1099511627776,\"group\":-1,\
              \"executable\":-1,\"queue\":3,\"partition\":-1,\"procs\":16,\"estimate\":3600,\"submit\":7}}\n\
              {\"event\":\"start\",\"time\":8,\"id\":\"1\"}\n\
              {\"event\":\"termination\",\"time\":9,\"id\":\"4294967295\",\"runtime\":1}\n"
+                .replace("DEVICES", device.name())
         );
         assert_eq!(
             String::from_utf8(facts.greeting(&ProgramSpec::of(&spec), None)).unwrap(),
