@@ -124,9 +124,8 @@ impl<'a> NodeNames<'a> {
         if list.eq_ignore_ascii_case("ALL") {
             return Ok((self.all()?, Vec::new()));
         }
-        let parsed = HostList::parse(list).ok_or_else(|| format!("'{}' is no list such as n[1-9]", shortened(list)))?;
         let (mut places, mut unknown) = (Vec::new(), Vec::new());
-        for name in self.within_bounds(&parsed)? {
+        for name in self.within_bounds(&HostList::read(list)?)? {
             match self.places.get(name.as_str()) {
                 Some(place) => places.push(*place),
                 None if self.absent.contains(&name) => {}

@@ -1,5 +1,7 @@
 //! Lists of names as Slurm writes them: `n[1-6,8],login,r[1-2]n[01-16]`.
 
+use crate::text::shortened;
+
 /// A list of names that was read but not expanded: it may stand for more names than there is memory for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostList(Vec<Vec<NamePiece>>);
@@ -60,6 +62,11 @@ impl HostList {
             character == ',' && depth == 0
         };
         list.split(at_comma).map(pieces).collect::<Option<Vec<_>>>().map(HostList)
+    }
+
+    /// A list in a configuration.
+    pub(super) fn read(list: &str) -> Result<HostList, String> {
+        HostList::parse(list).ok_or_else(|| format!("'{}' is no list such as n[1-9]", shortened(list)))
     }
 
     /// The number of names. The largest number if it is beyond all bounds.

@@ -1,6 +1,8 @@
-//! Times as configurations write them.
+//! Times and memory as configurations write them.
 
+use crate::text::shortened;
 use crate::time::{DAY, FOREVER, HOUR, MINUTE, Seconds};
+use crate::tres::{MEMORY_FORM, parse_memory};
 
 /// Seconds of a time as Slurm writes it: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or
 /// days-hours:minutes:seconds. None if it is none of these, or too long.
@@ -20,6 +22,11 @@ pub fn slurm_time(text: &str) -> Option<Seconds> {
         _ => return None,
     };
     Some(days.unwrap_or(0) * DAY + seconds).filter(|seconds| *seconds <= FOREVER)
+}
+
+/// The memory, in MB, that is the value of a key.
+pub(super) fn memory_of(key: &str, text: &str) -> Result<u64, String> {
+    parse_memory(text).ok_or_else(|| format!("{key}={}: {MEMORY_FORM}", shortened(text)))
 }
 
 #[cfg(test)]

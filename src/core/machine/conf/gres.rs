@@ -100,8 +100,7 @@ impl GresFile {
                 file.everywhere[kind] = sum(file.everywhere[kind])?;
                 continue;
             };
-            let names = HostList::parse(list)
-                .ok_or_else(|| line.place.wrong(format!("'{}' is no list such as n[1-9]", shortened(list))))?;
+            let names = HostList::read(list).map_err(wrong)?;
             names_left = names_left.checked_sub(names.count()).ok_or_else(|| line.place.wrong("too many nodes"))?;
             for name in names.names() {
                 let own = &mut file.by_node.entry(name).or_default()[kind];

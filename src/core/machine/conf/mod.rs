@@ -23,8 +23,9 @@ use self::nodes::{NodeLine, is_down, node_lines};
 use self::partitions::{PartitionDefaults, partitions};
 use super::build::{Builder, NodeNames};
 use super::cluster::{Cluster, Node};
+use super::units::memory_of;
 use crate::text::shortened;
-use crate::tres::{MEMORY_FORM, is_unlimited, parse_memory};
+use crate::tres::is_unlimited;
 
 /// Parameters of the machine that are not simulated though they change which jobs start at a site.
 const MATTERING: [&str; 7] =
@@ -163,10 +164,7 @@ impl Select {
 
     fn partitions(&self, lines: &[ConfLine]) -> Result<PartitionDefaults, ConfError> {
         let memory = |key: &str| {
-            let size = |line: &ConfLine| {
-                let wrong = || line.place.wrong(format!("{key}={}: {MEMORY_FORM}", shortened(&line.value)));
-                parse_memory(&line.value).ok_or_else(wrong)
-            };
+            let size = |line: &ConfLine| memory_of(key, &line.value).map_err(|why| line.place.wrong(why));
             let size = last(lines, key).filter(|line| !is_unlimited(&line.value)).map(size).transpose()?;
             Ok(size.filter(|size| *size > 0))
         };

@@ -4,11 +4,12 @@ use super::super::build::MOST_OF_NODE;
 use super::super::cluster::Node;
 use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::super::hostlist::HostList;
+use super::super::units::memory_of;
 use super::gres::{GresCount, gres_of, note_gres};
 use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
 use crate::text::shortened;
-use crate::tres::{MEMORY_FORM, Tres, parse_memory};
+use crate::tres::Tres;
 
 /// The keys of a NodeName line, of all versions of Slurm up to 24.11.
 pub(super) const KEYS: LineKeys = LineKeys {
@@ -61,8 +62,7 @@ pub(super) fn node_lines(lines: &[ConfLine], ignored: &mut Vec<Ignored>) -> Resu
             defaults = pairs;
             continue;
         }
-        let names = HostList::parse(&line.value)
-            .ok_or_else(|| wrong(format!("'{}' is no list such as n[1-9]", shortened(&line.value))))?;
+        let names = HostList::read(&line.value).map_err(wrong)?;
         let (mut node, gres) = node_of(&pairs).map_err(wrong)?;
         let state = last_value(&pairs, "State").unwrap_or_default();
         node.is_down = is_down(state);
@@ -109,10 +109,7 @@ fn node_of(pairs: &[(String, String)]) -> Result<(Node, Tres<GresCount>), String
     let kept = kept_cores(pairs, threads_per_core)?;
     let kept = kept.checked_mul(threads_per_core).filter(|kept| *kept < all_cpus);
     let cpus = all_cpus - kept.ok_or("CoreSpecCount or CPUSpecList: no CPU is left for jobs")?;
-    let memory = |name: &str, default| match last_value(pairs, name) {
-        None => Ok(default),
-        Some(text) => parse_memory(text).ok_or_else(|| format!("{name}={}: {MEMORY_FORM}", shortened(text))),
-    };
+    let memory = |name, default| last_value(pairs, name).map_or(Ok(default), |text| memory_of(name, text));
     // As in Slurm, where the default is 1 MB, and a limit that leaves nothing is not used.
     let (all, kept) = (memory("RealMemory", 1)?, memory("MemSpecLimit", 0)?);
     let weight = match last_value(pairs, "Weight") {

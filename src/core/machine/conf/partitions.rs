@@ -6,12 +6,12 @@ use super::super::build::NodeNames;
 use super::super::cluster::{Partition, PartitionState, PreemptMode};
 use super::super::file_line::{ConfError, Ignored};
 use super::super::hostlist::HostList;
-use super::super::units::slurm_time;
+use super::super::units::{memory_of, slurm_time};
 use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};
 use crate::text::shortened;
 use crate::time::Seconds;
-use crate::tres::{MEMORY_FORM, Tres, is_unlimited, parse_memory};
+use crate::tres::{Tres, is_unlimited};
 
 /// The keys of a PartitionName line, of all versions of Slurm up to 24.11.
 const KEYS: LineKeys = LineKeys {
@@ -175,11 +175,7 @@ impl PartitionValues<'_> {
 }
 
 fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefaults) -> Result<Partition, String> {
-    let memory = |key: &str| {
-        let wrong = |text: &str| format!("{key}={}: {MEMORY_FORM}", shortened(text));
-        let size = |text: &str| parse_memory(text).ok_or_else(|| wrong(text));
-        values.last(key).filter(|text| !is_unlimited(text)).map(size).transpose()
-    };
+    let memory = |key| values.last(key).filter(|text| !is_unlimited(text)).map(|text| memory_of(key, text)).transpose();
     let own = [memory("DefMemPerCPU")?, memory("DefMemPerNode")?];
     // 0 is all memory of the nodes.
     let own = if own == [None, None] { everywhere.memory } else { own.map(|size| size.filter(|size| *size > 0)) };
@@ -223,9 +219,8 @@ fn nodes_of(list: &str, sets: &HashMap<&str, &ConfLine>, names: &mut NodeNames) 
     if sets.is_empty() || list.eq_ignore_ascii_case("ALL") {
         return names.places(list);
     }
-    let parts = HostList::parse(list).ok_or_else(|| format!("'{}' is no list such as n[1-9]", shortened(list)))?;
     let mut nodes = Vec::new();
-    for part in names.within_bounds(&parts)? {
+    for part in names.within_bounds(&HostList::read(list)?)? {
         match sets.get(part.as_str()) {
             None => nodes.extend(names.places(&part)?),
             Some(set) => {

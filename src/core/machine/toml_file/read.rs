@@ -102,8 +102,7 @@ fn nodes(tables: &[TomlFields]) -> Result<(Vec<Node>, bool), ConfError> {
             Some(list) => list,
             None => fields.required("name", "n[1-4]")?,
         };
-        let hosts = HostList::parse(&list)
-            .ok_or_else(|| fields.wrong("name", format!("'{}' is no list such as n[1-9]", shortened(&list))))?;
+        let hosts = HostList::read(&list).map_err(|why| fields.wrong("name", why))?;
         let cpus = fields.number("cpus", 1, MOST_OF_NODE)?;
         let memory = fields.memory("memory")?;
         has_memory |= memory.is_some();
