@@ -105,7 +105,7 @@ impl SlurmPass<'_, '_> {
         }
         let tried = self.search(entry, counts, shape, plan);
         match tried {
-            TriedEntry::Hopeless if !entry.job.has_gpus() => plan.hopeless.push(shape),
+            TriedEntry::Hopeless if !entry.job.has_gpus() => drop(plan.hopeless.insert(shape)),
             TriedEntry::Hopeless | TriedEntry::PassedOver => {}
             TriedEntry::Started | TriedEntry::Reserved => plan.hopeless.clear(),
         }
