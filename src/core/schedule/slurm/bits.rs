@@ -44,6 +44,17 @@ impl Bits {
         self.0.ones().map(|node| node as u32)
     }
 
+    pub fn iter_common(&self, other: &Bits) -> impl Iterator<Item = u32> {
+        let words = self.0.as_slice().iter().zip(other.0.as_slice()).map(|(word, other)| word & other);
+        words.enumerate().flat_map(|(at, mut left)| {
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(at as u32 * usize::BITS + bit)
+            })
+        })
+    }
+
     pub fn retain(&mut self, mut keeps: impl FnMut(u32) -> bool) {
         for (at, word) in self.0.as_mut_slice().iter_mut().enumerate() {
             let mut left = *word;

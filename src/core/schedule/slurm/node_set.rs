@@ -232,7 +232,7 @@ impl NodeSet {
 
     /// The nodes of both, in order.
     pub fn iter_common(&self, other: &NodeSet) -> impl Iterator<Item = u32> {
-        self.iter().filter(|&node| other.has(node))
+        self.bits().iter_common(other.bits())
     }
 
     /// Keeps the nodes for which this is true.

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::NodeSet;
 use super::choice::{NodeWeight, UsableNodes, plain_weight};
+use super::futures::Futures;
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::prospects::Prospects;
 use super::site::SlurmSite;
@@ -23,7 +24,9 @@ pub struct NodesState {
     pub holds_until: Time,
     /// Memory for tests.
     pub(super) usable: UsableNodes,
-    /// Memory: what is used when some jobs have left.
+    /// What is used when some jobs have left.
+    pub(super) futures: Futures,
+    /// Memory: what is used when some jobs have made way.
     pub(super) future: NodesInUse,
 }
 
