@@ -339,16 +339,32 @@ impl NodeTest<'_> {
     }
 
     fn run_in(&mut self, mut nodes: NodeSet, counts: &NodeCounts, usable: &mut UsableNodes) -> Option<NodeGrant> {
-        let chosen = self.select(&nodes, counts, true, usable)?;
+        let follows = !self.on.as_idle && self.has_one_node(counts);
+        // Tests look whether the rule holds.
+        let first = if follows && !cfg!(debug_assertions) { None } else { self.select(&nodes, counts, true, usable) };
         if self.on.as_idle {
             let share = |node| NodeShare::new(node, Tres::default());
-            return Some(chosen.iter().map(share).collect());
+            return first.map(|chosen| chosen.iter().map(share).collect());
+        }
+        if !follows && first.is_none() {
+            return None;
         }
         if self.on.is_whole {
             nodes.retain(|node| self.on.in_use.nodes[node as usize].cores == 0);
         }
         let chosen = self.select(&nodes, counts, false, usable)?;
+        debug_assert!(first.is_some(), "a node with cores in use is enough, but no idle one");
         self.grant(&chosen, usable)
+    }
+
+    /// Whether a choice among the free cores succeeds only if one among all cores does, so that the latter needs not be made: one node
+    /// is enough alone, it is not less if it is idle, and nodes that are not enough are left out one step after the other.
+    fn has_one_node(&self, counts: &NodeCounts) -> bool {
+        let JobOnNodes { site, job, .. } = self.on;
+        job.counts_by_tasks(counts) == NodeCounts { least: 1, most: 1, wanted: 1 }
+            && !job.has_gpus()
+            && !job.is_per_cpu
+            && site.network.as_ref().is_none_or(|network| network.has_leaves)
     }
 
     /// The nodes that are taken; `usable` gets what each could give. `is_first`: all cores are taken as free.

@@ -187,6 +187,8 @@ impl SlurmSite {
 pub struct Network {
     /// In the order of the file.
     pub switches: Vec<NetworkSwitch>,
+    /// Whether nodes are connected only to switches without others below them.
+    pub has_leaves: bool,
     /// By pair of switches: the hops between them. [`FAR`] if they are not connected.
     pub hops: Vec<Vec<u32>>,
 }
@@ -238,6 +240,7 @@ impl Network {
         }
         let list = |at: usize| below(at).collect();
         let switch = |(at, parent)| NetworkSwitch { level: level(at, &list), parent, nodes: nodes(at, cluster) };
-        Network { switches: parents.into_iter().enumerate().map(switch).collect(), hops }
+        let has_leaves = cluster.switches.iter().all(|switch| switch.nodes.is_empty() || switch.switches.is_empty());
+        Network { switches: parents.into_iter().enumerate().map(switch).collect(), has_leaves, hops }
     }
 }
