@@ -95,7 +95,7 @@ impl SlurmPass<'_, '_> {
     /// Starts a job now or reserves nodes for it.
     fn try_entry(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, plan: &mut BackfillPlan) -> TriedEntry {
         let shape = (entry.job.kind, entry.partition, self.limit(&entry));
-        if plan.weights != self.nodes.state.weights {
+        if !self.nodes.state.has_weights(&plan.weights) {
             // Jobs with GPUs have changed the order of nodes.
             plan.hopeless.clear();
             plan.weights.clone_from(&self.nodes.state.weights);
@@ -105,7 +105,7 @@ impl SlurmPass<'_, '_> {
         }
         let tried = self.search(entry, counts, shape, plan);
         match tried {
-            TriedEntry::Hopeless if !entry.job.has_gpus() => plan.hopeless.push(shape),
+            TriedEntry::Hopeless if !entry.job.has_gpus() => drop(plan.hopeless.insert(shape)),
             TriedEntry::Hopeless | TriedEntry::PassedOver => {}
             TriedEntry::Started | TriedEntry::Reserved => plan.hopeless.clear(),
         }

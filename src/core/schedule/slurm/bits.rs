@@ -20,6 +20,7 @@ impl Bits {
         Bits(FixedBitSet::with_capacity(nodes))
     }
 
+    #[inline]
     pub fn insert(&mut self, node: u32) {
         self.0.insert(node as usize);
     }
@@ -29,16 +30,29 @@ impl Bits {
         self.0.contains(node as usize)
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_clear()
     }
 
+    #[inline]
     pub fn take_out(&mut self, other: &Bits) {
         self.0.difference_with(&other.0);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.ones().map(|node| node as u32)
+    }
+
+    pub fn iter_common(&self, other: &Bits) -> impl Iterator<Item = u32> {
+        let words = self.0.as_slice().iter().zip(other.0.as_slice()).map(|(word, other)| word & other);
+        words.enumerate().flat_map(|(at, mut left)| {
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(at as u32 * usize::BITS + bit)
+            })
+        })
     }
 
     pub fn retain(&mut self, mut keeps: impl FnMut(u32) -> bool) {
@@ -54,47 +68,61 @@ impl Bits {
         }
     }
 
+    #[inline]
     pub fn copy_from(&mut self, other: &Bits) {
         self.0.clone_from(&other.0);
     }
 
+    #[inline]
     pub fn count(&self) -> u32 {
         self.0.count_ones(..) as u32
     }
 
+    #[inline]
     pub fn common(&self, other: &Bits) -> u32 {
-        self.0.intersection_count(&other.0) as u32
+        let words = self.0.as_slice().iter().zip(other.0.as_slice());
+        words.map(|(word, other)| (word & other).count_ones()).sum()
     }
 
+    #[inline]
     pub fn gains(&self, before: &Bits, allowed: &Bits) -> bool {
         let words = self.0.as_slice().iter().zip(before.0.as_slice()).zip(allowed.0.as_slice());
         words.fold(0, |gained, ((word, before), allowed)| gained | (word & !before & allowed)) != 0
     }
 
+    #[inline]
     pub fn keep(&mut self, other: &Bits) {
-        self.0.intersect_with(&other.0);
+        let words = self.0.as_mut_slice().iter_mut().zip(other.0.as_slice());
+        words.for_each(|(word, other)| *word &= other);
     }
 
+    #[inline]
     pub fn is_within(&self, other: &Bits) -> bool {
-        self.0.is_subset(&other.0)
+        let mut words = self.0.as_slice().iter().zip(other.0.as_slice());
+        words.all(|(word, other)| word & !other == 0)
     }
 
+    #[inline]
     pub fn add(&mut self, share: &[Run]) {
         share.iter().for_each(|run| self.0.insert_range(range(run)));
     }
 
+    #[inline]
     pub fn remove(&mut self, share: &[Run]) {
         share.iter().for_each(|run| self.0.remove_range(range(run)));
     }
 
+    #[inline]
     pub fn meets(&self, share: &[Run]) -> bool {
         share.iter().any(|run| self.0.contains_any_in_range(range(run)))
     }
 
+    #[inline]
     pub fn count_of(&self, share: &[Run]) -> u32 {
         share.iter().map(|run| self.0.count_ones(range(run)) as u32).sum()
     }
 
+    #[inline]
     pub fn holds(&self, share: &[Run]) -> bool {
         share.iter().all(|run| self.0.contains_all_in_range(range(run)))
     }

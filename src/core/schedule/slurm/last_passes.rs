@@ -46,7 +46,7 @@ impl LastPasses {
 
     /// It has ended, and would find the same until then.
     pub fn end(&mut self, kind: LastKind, until: Time, state: &NodesState) {
-        match self.changes == state.in_use.changes && self.weights == state.weights {
+        match self.changes == state.in_use.changes && state.has_weights(&self.weights) {
             true => self.found[kind as usize] = Some((self.changes, until)),
             false => self.forget(),
         }

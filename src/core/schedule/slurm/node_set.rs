@@ -104,6 +104,7 @@ impl NodeSet {
     }
 
     /// Becomes the same set as `other`, in the memory that it has.
+    #[inline]
     pub(super) fn copy_from(&mut self, other: &NodeSet) {
         match (&mut self.0, &other.0) {
             (SetKind::Bits(set), SetKind::Bits(other)) => set.copy_from(other),
@@ -121,6 +122,7 @@ impl NodeSet {
     }
 
     /// Adds a node.
+    #[inline]
     pub fn insert(&mut self, node: u32) {
         if let SetKind::Bits(set) = &mut self.0 {
             set.insert(node);
@@ -139,11 +141,13 @@ impl NodeSet {
     }
 
     /// How many it has.
+    #[inline]
     pub fn count(&self) -> u32 {
         call!(self, count())
     }
 
     /// Whether it has none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         call!(self, is_empty())
     }
@@ -176,21 +180,25 @@ impl NodeSet {
     }
 
     /// How many both have.
+    #[inline]
     pub fn count_common(&self, other: &NodeSet) -> u32 {
         call_with!(self, common, other)
     }
 
     /// Whether both have a node.
+    #[inline]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.count_common(other) > 0
     }
 
     /// Whether the other has all its nodes.
+    #[inline]
     pub fn is_within(&self, other: &NodeSet) -> bool {
         call_with!(self, is_within, other)
     }
 
     /// Whether any of the nodes that are not in `before` is allowed. Sets with runs must have all nodes of `before`.
+    #[inline]
     pub(super) fn gains(&self, before: &NodeSet, allowed: &NodeSet) -> bool {
         match (&self.0, &before.0, &allowed.0) {
             (SetKind::Bits(set), SetKind::Bits(before), SetKind::Bits(allowed)) => set.gains(before, allowed),
@@ -199,6 +207,7 @@ impl NodeSet {
     }
 
     /// Keeps the nodes that are also in `rest`; all others are in `taken`.
+    #[inline]
     pub(super) fn lose(&mut self, taken: &Runs, rest: &NodeSet) {
         match &mut self.0 {
             SetKind::Runs(set) => set.remove(taken.runs()),
@@ -223,7 +232,7 @@ impl NodeSet {
 
     /// The nodes of both, in order.
     pub fn iter_common(&self, other: &NodeSet) -> impl Iterator<Item = u32> {
-        self.iter().filter(|&node| other.has(node))
+        self.bits().iter_common(other.bits())
     }
 
     /// Keeps the nodes for which this is true.
@@ -234,16 +243,19 @@ impl NodeSet {
     }
 
     /// Adds the nodes of a share, none of which is in the set.
+    #[inline]
     pub(super) fn add_share(&mut self, share: &[Run]) {
         call!(self, add(share));
     }
 
     /// Removes the nodes of a share.
+    #[inline]
     pub(super) fn remove_share(&mut self, share: &[Run]) {
         call!(self, remove(share));
     }
 
     /// Whether any node of a share is in the set.
+    #[inline]
     pub(super) fn meets_share(&self, share: &[Run]) -> bool {
         call!(self, meets(share))
     }
@@ -255,6 +267,7 @@ impl NodeSet {
     }
 
     /// Whether all nodes of a share are in the set.
+    #[inline]
     pub(super) fn holds(&self, share: &[Run]) -> bool {
         call!(self, holds(share))
     }

@@ -88,6 +88,8 @@ pub(super) struct PriorityRanking {
     /// When the priorities of all jobs were computed, and after how many changes of the parts that depend on usage.
     ranked_at: Time,
     changes: Option<u64>,
+    /// How many of the first jobs have the priorities of this instant. A pass asks for more and more of them.
+    current: (Time, usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +119,10 @@ impl PriorityRanking {
     /// A job starts or is cancelled.
     pub fn remove(&mut self, id: JobId) {
         match self.jobs.iter().position(|job| job.id == id) {
-            Some(at) => drop(self.jobs.remove(at)),
+            Some(at) => {
+                self.jobs.remove(at);
+                self.current.1 = 0;
+            }
             None => self.newcomers.retain(|(other, ..)| *other != id),
         }
     }
@@ -128,10 +133,11 @@ impl PriorityRanking {
             let parts = priorities.parts(&job, procs);
             let job = PriorityJob { id, place, parts, least: priorities.at(now, &parts) };
             self.jobs.insert(self.jobs.partition_point(|other| is_before(other, &job)), job);
+            self.current.1 = 0;
         }
         if self.changes != Some(priorities.changes()) {
             self.jobs.iter_mut().for_each(|job| priorities.renew(&mut job.parts));
-            self.changes = Some(priorities.changes());
+            (self.changes, self.current.1) = (Some(priorities.changes()), 0);
             self.rank(self.jobs.len(), priorities, now);
         }
         let near = self.near(most, priorities, now);
@@ -158,8 +164,10 @@ impl PriorityRanking {
         if count == self.jobs.len() {
             self.ranked_at = now;
         }
+        let known = if self.current.0 == now { self.current.1 } else { 0 };
+        self.current = (now, count.max(known));
         let jobs = &mut self.jobs[..count];
-        jobs.iter_mut().for_each(|job| job.least = priorities.at(now, &job.parts));
+        jobs.iter_mut().skip(known).for_each(|job| job.least = priorities.at(now, &job.parts));
         if !jobs.is_sorted_by(is_before) {
             jobs.sort_unstable_by(|a, b| b.least.total_cmp(&a.least).then(a.submission().cmp(&b.submission())));
         }

@@ -20,6 +20,23 @@ pub(crate) struct Release {
     pub share: Share,
 }
 
+/// A running job that leaves its nodes at its planned end.
+pub(crate) trait Leaving {
+    fn end(&self) -> Time;
+    /// Whether it has one of these nodes.
+    fn meets(&self, nodes: &NodeSet) -> bool;
+}
+
+impl Leaving for Release {
+    fn end(&self) -> Time {
+        self.end
+    }
+
+    fn meets(&self, nodes: &NodeSet) -> bool {
+        nodes.meets_share(&self.share)
+    }
+}
+
 /// How the ends of running jobs are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndGrouping {
@@ -36,6 +53,34 @@ impl EndGrouping {
     pub fn start(&self, end: Time, now: Time) -> Time {
         if end <= now { (end + self.kill_wait).max(now + 1) } else { end }
     }
+
+    /// The last job of the group that contains the job `wanted`, which has allowed nodes, as `first` is the first that has. The groups
+    /// before that one are not made.
+    ///
+    /// Jobs on other nodes do not count: a group has at least one that does, and if the last one inside is not one of them, the group
+    /// goes on to the next.
+    pub fn last_of_group<J: Leaving>(&self, jobs: &[J], allowed: &NodeSet, first: usize, wanted: usize) -> usize {
+        let first_end = jobs[first].end();
+        // Groups are aligned to the clock so that they stay the same from pass to pass.
+        let base = first_end - (first_end + self.unix_start).rem_euclid(FIRST_GROUP) + FIRST_GROUP;
+        let (shorter, length) = lengths(jobs[wanted].end() - base, self.growth);
+        let begin = shorter.map_or(0, |shorter| jobs.partition_point(|job| job.end() <= base + shorter));
+        let goes_on = begin > 0 && !jobs[begin - 1].meets(allowed);
+        if goes_on && next_on(jobs, allowed, begin) == Some(wanted) {
+            return wanted;
+        }
+        let outside = jobs.partition_point(|job| job.end() <= base + length);
+        let last = (wanted..outside).rev().find(|&at| jobs[at].meets(allowed)).unwrap_or(wanted);
+        match last + 1 == outside {
+            true => last,
+            false => next_on(jobs, allowed, outside).unwrap_or(last),
+        }
+    }
+}
+
+/// The first job at or after this place that has one of the allowed nodes.
+pub(crate) fn next_on<J: Leaving>(jobs: &[J], allowed: &NodeSet, from: usize) -> Option<usize> {
+    (from..jobs.len()).find(|&at| jobs[at].meets(allowed))
 }
 
 /// The first group reaches this number of seconds beyond the next multiple of it after the first end.
@@ -208,11 +253,8 @@ impl Releases {
         self.build_landmarks();
         let wanted = self.first_that_suffices(procs, allowed, until)?;
         let before = self.landmarks[..=wanted / self.spacing].partition_point(|idle| !idle.gains(&self.idle, allowed));
-        let first_end = self.jobs[self.next_on(allowed, before.saturating_sub(1) * self.spacing)?].end;
-        // Groups are aligned to the clock so that they stay the same from pass to pass.
-        let base = first_end - (first_end + grouping.unix_start).rem_euclid(FIRST_GROUP) + FIRST_GROUP;
-        let (shorter, length) = lengths(self.jobs[wanted].end - base, grouping.growth);
-        let last = self.last_of_group(allowed, wanted, shorter.map(|shorter| base + shorter), base + length);
+        let first = next_on(&self.jobs, allowed, before.saturating_sub(1) * self.spacing)?;
+        let last = grouping.last_of_group(&self.jobs, allowed, first, wanted);
         let end = self.jobs[last].end;
         Some((grouping.start(end, now), last + 1))
     }
@@ -251,28 +293,6 @@ impl Releases {
             count += allowed.count_of(&self.jobs[at].share);
             count >= procs
         })
-    }
-
-    /// The first job at or after this place that runs on one of the allowed processors.
-    fn next_on(&self, allowed: &NodeSet, from: usize) -> Option<usize> {
-        (from..self.jobs.len()).find(|&at| allowed.meets_share(&self.jobs[at].share))
-    }
-
-    /// The last job of the group that contains the job `wanted`, which runs on allowed processors. Jobs on others do not count: a
-    /// group has at least one that does, and if the last one inside is not one of them, the group goes on to the next. The group
-    /// of `wanted` reaches to `until`, the one before it to `from`, unless that one goes on.
-    fn last_of_group(&self, allowed: &NodeSet, wanted: usize, from: Option<Time>, until: Time) -> usize {
-        let begin = from.map_or(0, |from| self.jobs.partition_point(|job| job.end <= from));
-        let goes_on = begin > 0 && !allowed.meets_share(&self.jobs[begin - 1].share);
-        if goes_on && self.next_on(allowed, begin) == Some(wanted) {
-            return wanted;
-        }
-        let outside = self.jobs.partition_point(|job| job.end <= until);
-        let last = (wanted..outside).rev().find(|&at| allowed.meets_share(&self.jobs[at].share)).unwrap_or(wanted);
-        match last + 1 == outside {
-            true => last,
-            false => self.next_on(allowed, outside).unwrap_or(last),
-        }
     }
 
     /// Computes the totals and the landmarks, if the jobs have changed.

@@ -186,13 +186,13 @@ impl<'a> JobOnNodes<'a> {
 
     /// Whether a node is not ruled out by what is used of it, whatever its cores.
     fn is_open(&self, node: u32) -> bool {
-        let (has, used, job) = (&self.site.cluster.nodes[node as usize], &self.in_use.nodes[node as usize], self.job);
+        let (hardware, used, job) = (&self.site.hardware[node as usize], &self.in_use.nodes[node as usize], self.job);
         let memory = match self.site.cluster.ignores_memory {
             true => true,
             false if job.memory == 0 => used.memory == 0,
-            false => has.has.memory().saturating_sub(used.memory) >= self.least_memory,
+            false => hardware.has.memory().saturating_sub(used.memory) >= self.least_memory,
         };
-        let free_gpus = has.has.count(Resource::Gpus).saturating_sub(used.gpus);
+        let free_gpus = hardware.has.count(Resource::Gpus).saturating_sub(used.gpus);
         memory
             && !(self.is_whole && used.gpus > 0)
             && (!job.has_gpus() || free_gpus >= job.gpus_per_node.max(1))
@@ -215,7 +215,7 @@ impl<'a> JobOnNodes<'a> {
         if !self.is_open(node) || (self.is_whole && used.cores > 0) {
             return None;
         }
-        let mut usable = self.usable(node, self.site.cores(node) - used.cores, false)?;
+        let mut usable = self.usable(node, self.site.hardware[node as usize].cores - used.cores, false)?;
         usable = self.with_memory(node, usable)?;
         usable.cpus = self.cpus_of(&mut usable);
         Some(usable)
@@ -223,15 +223,15 @@ impl<'a> JobOnNodes<'a> {
 
     /// What the job could use of a node with so many free cores, whatever its memory.
     fn usable(&self, node: u32, cores: u32, is_first: bool) -> Option<Usable> {
-        let (has, used, job) = (&self.site.cluster.nodes[node as usize], &self.in_use.nodes[node as usize], self.job);
+        let (hardware, used, job) = (&self.site.hardware[node as usize], &self.in_use.nodes[node as usize], self.job);
         let mut gpus = 0;
         if job.has_gpus() {
-            gpus = has.has.count(Resource::Gpus).saturating_sub(if self.as_idle { 0 } else { used.gpus });
+            gpus = hardware.has.count(Resource::Gpus).saturating_sub(if self.as_idle { 0 } else { used.gpus });
             if gpus < job.gpus_per_node.max(1) {
                 return None;
             }
         }
-        let most = cores * has.threads_per_core;
+        let most = cores * hardware.threads;
         if cores < 1 || most < job.cpus_per_node {
             return None;
         }
@@ -259,9 +259,10 @@ impl<'a> JobOnNodes<'a> {
     /// The same with the CPUs that have their memory.
     fn with_memory(&self, node: u32, mut usable: Usable) -> Option<Usable> {
         if !self.site.cluster.ignores_memory {
-            let has = &self.site.cluster.nodes[node as usize];
+            let hardware = &self.site.hardware[node as usize];
             let used = if self.as_idle { 0 } else { self.in_use.nodes[node as usize].memory };
-            usable.cpus = self.cpus_by_memory(usable.cpus, has.has.memory().saturating_sub(used), has.threads_per_core);
+            let free = hardware.has.memory().saturating_sub(used);
+            usable.cpus = self.cpus_by_memory(usable.cpus, free, hardware.threads);
         }
         usable.count = usable.cpus + usable.gpus;
         (usable.cpus > 0).then_some(usable)
@@ -311,7 +312,7 @@ impl<'a> JobOnNodes<'a> {
         if self.is_whole {
             return cpus;
         }
-        let threads = i64::from(self.site.cluster.nodes[node as usize].threads_per_core);
+        let threads = i64::from(self.site.hardware[node as usize].threads);
         let limit = need.most_cpus - (need.least - 1).max(0) * threads;
         let mut given = cpus;
         if i64::from(cpus) > limit {
@@ -338,16 +339,32 @@ impl NodeTest<'_> {
     }
 
     fn run_in(&mut self, mut nodes: NodeSet, counts: &NodeCounts, usable: &mut UsableNodes) -> Option<NodeGrant> {
-        let chosen = self.select(&nodes, counts, true, usable)?;
+        let follows = !self.on.as_idle && self.has_one_node(counts);
+        // Tests look whether the rule holds.
+        let first = if follows && !cfg!(debug_assertions) { None } else { self.select(&nodes, counts, true, usable) };
         if self.on.as_idle {
             let share = |node| NodeShare::new(node, Tres::default());
-            return Some(chosen.iter().map(share).collect());
+            return first.map(|chosen| chosen.iter().map(share).collect());
+        }
+        if !follows && first.is_none() {
+            return None;
         }
         if self.on.is_whole {
             nodes.retain(|node| self.on.in_use.nodes[node as usize].cores == 0);
         }
         let chosen = self.select(&nodes, counts, false, usable)?;
+        debug_assert!(first.is_some(), "a node with cores in use is enough, but no idle one");
         self.grant(&chosen, usable)
+    }
+
+    /// Whether a choice among the free cores succeeds only if one among all cores does, so that the latter needs not be made: one node
+    /// is enough alone, it is not less if it is idle, and nodes that are not enough are left out one step after the other.
+    fn has_one_node(&self, counts: &NodeCounts) -> bool {
+        let JobOnNodes { site, job, .. } = self.on;
+        job.counts_by_tasks(counts) == NodeCounts { least: 1, most: 1, wanted: 1 }
+            && !job.has_gpus()
+            && !job.is_per_cpu
+            && site.network.as_ref().is_none_or(|network| network.has_leaves)
     }
 
     /// The nodes that are taken; `usable` gets what each could give. `is_first`: all cores are taken as free.
@@ -364,7 +381,7 @@ impl NodeTest<'_> {
         let mut left = nodes.clone();
         left.retain(|node| {
             let used = if is_first { 0 } else { self.on.in_use.nodes[node as usize].cores };
-            let found = self.on.usable(node, self.on.site.cores(node) - used, is_first);
+            let found = self.on.usable(node, self.on.site.hardware[node as usize].cores - used, is_first);
             if let Some(found) = found.filter(|_| self.on.job.has_gpus()) {
                 self.note_gpus(node, found.gpus);
             }

@@ -9,22 +9,22 @@ impl NodeTest<'_> {
     pub(super) fn grant(&self, chosen: &NodeSet, usable: &mut UsableNodes) -> Option<NodeGrant> {
         let (site, job) = (self.on.site, self.on.job);
         let hosts: Vec<u32> = chosen.iter().collect();
-        let threads = |node: u32| site.cluster.nodes[node as usize].threads_per_core;
+        let hardware = |node: u32| &site.hardware[node as usize];
         if job.has_gpus() && !self.on.is_whole {
             for &node in &hosts {
                 let entry = usable[node as usize].as_mut().expect("a usable node");
-                entry.cpus = entry.cpus.min(entry.limit.next_multiple_of(threads(node)));
+                entry.cpus = entry.cpus.min(entry.limit.next_multiple_of(hardware(node).threads));
             }
         }
         let available = |node: u32| usable[node as usize].map_or(0, |usable| usable.cpus);
         let cpus = match self.on.is_whole {
-            true => hosts.iter().map(|&node| site.cluster.nodes[node as usize].has.cpus()).collect(),
+            true => hosts.iter().map(|&node| hardware(node).has.cpus()).collect(),
             false => self.distribute(&hosts, &available),
         };
         let (mut gpus_left, mut hosts_left) = (job.gpus, hosts.len() as u32);
         let mut grant = NodeGrant::new();
         for (&node, cpus) in hosts.iter().zip(cpus) {
-            let has = &site.cluster.nodes[node as usize];
+            let has = &hardware(node).has;
             let mut gpus = job.gpus_per_node;
             if job.gpus > 0 {
                 let free = usable[node as usize].map_or(0, |usable| usable.gpus);
@@ -32,16 +32,16 @@ impl NodeTest<'_> {
                 (gpus_left, hosts_left) = (gpus_left - gpus, hosts_left - 1);
             }
             if self.on.is_whole {
-                gpus = has.has.count(Resource::Gpus);
+                gpus = has.count(Resource::Gpus);
             }
             let mut memory = 0;
             if !site.cluster.ignores_memory {
                 memory = match (job.is_per_cpu, job.memory) {
                     (true, memory) => memory * u64::from(cpus),
-                    (false, 0) => has.has.memory(),
+                    (false, 0) => has.memory(),
                     (false, memory) => memory,
                 };
-                if memory > has.has.memory().saturating_sub(self.on.in_use.nodes[node as usize].memory) {
+                if memory > has.memory().saturating_sub(self.on.in_use.nodes[node as usize].memory) {
                     return None;
                 }
             }
@@ -62,7 +62,7 @@ impl NodeTest<'_> {
             (_, per_node) => per_node * count,
         }
         .max(1);
-        let threads: Vec<u32> = hosts.iter().map(|&node| site.cluster.nodes[node as usize].threads_per_core).collect();
+        let threads: Vec<u32> = hosts.iter().map(|&node| site.hardware[node as usize].threads).collect();
         let limits: Vec<u32> = hosts.iter().map(|&node| available(node)).collect();
         let mut given = vec![0u32; hosts.len()];
         let mut on_host = vec![0u32; hosts.len()];

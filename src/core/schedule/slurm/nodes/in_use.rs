@@ -6,7 +6,7 @@ use super::NodeSet;
 use super::site::SlurmSite;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Resource};
-use crate::schedule::slurm::releases::{Release, Releases};
+use crate::schedule::slurm::releases::{Leaving, Release, Releases};
 use crate::time::Time;
 
 /// What is used of a node.
@@ -43,6 +43,16 @@ pub struct RunningJob {
     pub is_whole: bool,
 }
 
+impl Leaving for RunningJob {
+    fn end(&self) -> Time {
+        self.end
+    }
+
+    fn meets(&self, nodes: &NodeSet) -> bool {
+        self.grant.iter().any(|share| nodes.has(share.node))
+    }
+}
+
 /// What is used of all nodes.
 #[derive(Clone, Debug, Default)]
 pub struct NodesInUse {
@@ -69,7 +79,7 @@ impl NodesInUse {
     /// The CPUs of a node that jobs of a partition use.
     pub fn cpus_of_partition(&self, site: &SlurmSite, partition: usize, node: u32) -> u32 {
         let cores = self.of_partition.get(&(partition, node)).copied().unwrap_or(0);
-        cores * site.cluster.nodes[node as usize].threads_per_core
+        cores * site.hardware[node as usize].threads
     }
 
     /// The same as in another.
@@ -78,9 +88,9 @@ impl NodesInUse {
         self.of_partition.clone_from(&other.of_partition);
     }
 
-    /// A job leaves those of its nodes that are among these.
-    pub fn leave(&mut self, job: &RunningJob, some: &NodeSet, site: &SlurmSite) {
-        job.grant.iter().filter(|share| some.has(share.node)).for_each(|share| self.count(share, job, site, -1));
+    /// A job leaves its nodes.
+    pub fn leave(&mut self, job: &RunningJob, site: &SlurmSite) {
+        job.grant.iter().for_each(|share| self.count(share, job, site, -1));
     }
 
     fn count(&mut self, share: &NodeShare, job: &RunningJob, site: &SlurmSite, sign: i32) {
@@ -129,7 +139,7 @@ impl InUse {
         }
         let at = self.running.iter().position(|job| job.id == id)?;
         let job = self.running.remove(at);
-        job.grant.iter().for_each(|share| self.nodes.count(share, &job, site, -1));
+        self.nodes.leave(&job, site);
         Some(job)
     }
 

@@ -3,7 +3,7 @@
 //! These are the rules alone, judged by records of the daemon: each recorded pass is made again.
 //!
 //! `site` is the machine with the parameters of its slurm.conf, `job` a job as the daemon has it, `in_use` what running jobs have,
-//! and `state` the nodes at one instant.
+//! `futures` what is used when some of these have left, and `state` the nodes at one instant.
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
 //! job can start now, later or never, and `passes` is what both passes share, and the main pass. `arrays` are jobs of which one task
 //! follows the other. `line` is the queue, and `prospects` spare tests whose outcome is known. `preempt` says which running jobs
@@ -13,6 +13,7 @@
 mod arrays;
 mod choice;
 mod fair_share;
+mod futures;
 mod grant;
 mod in_use;
 mod job;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::NodeSet;
 use super::choice::{JobOnNodes, NodeTest, Usable, UsableSums, plain_weight};
-use super::in_use::{NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::preempt::Preempting;
 use super::prospects::{Prospect, RoomOverTime};
@@ -13,9 +12,9 @@ use super::site::{SlurmParameters, SlurmSite};
 use super::state::{NodesState, SlurmNodes};
 use crate::machine::{NodeGrant, NodeShare};
 use crate::schedule::slurm::node_set::Share;
-use crate::schedule::slurm::releases::EndGrouping;
+use crate::schedule::slurm::releases::{EndGrouping, next_on};
 use crate::schedule::slurm::runs::Run;
-use crate::time::{Seconds, Time};
+use crate::time::Time;
 
 /// What a test of a job finds.
 pub enum Picked {
@@ -195,46 +194,51 @@ impl SlurmNodes<'_> {
         until: Time,
     ) -> Time {
         let pass = self.state.prospects.pass();
-        loop {
-            let known = self.prospect(entry, kind).room(pass);
-            if let Some(room) = &known {
-                let found = room.earliest(nodes, UsableSums::new(entry.job, counts));
-                if found.is_some() || room.next > until || room.next == Time::MAX {
-                    return found.unwrap_or(room.next);
-                }
+        let mut room = std::mem::take(&mut self.prospect(entry, kind).room);
+        if room.pass != Some(pass) {
+            room.jobs = 0;
+            self.extend_room(entry, kind, &mut room, Self::FIRST_ROOM);
+        }
+        let found = loop {
+            let found = room.earliest(nodes, UsableSums::new(entry.job, counts));
+            if found.is_some() || room.next > until || room.next == Time::MAX {
+                break found.unwrap_or(room.next);
             }
             // Most jobs start long before all running ones have left.
-            let room = self.room(entry, kind, known.map_or(Self::FIRST_ROOM, |room| 4 * room.jobs));
-            self.prospect(entry, kind).room = Some((pass, Arc::new(room)));
-        }
+            let jobs = 4 * room.jobs;
+            self.extend_room(entry, kind, &mut room, jobs);
+        };
+        self.prospect(entry, kind).room = room;
+        found
     }
 
-    /// What such jobs could use of one kind of nodes until this number of running jobs have left.
-    fn room(&mut self, entry: QueueEntry<'_>, kind: usize, jobs: usize) -> RoomOverTime {
-        let nodes = self.candidates_of(entry, kind, false);
-        let mut future = std::mem::take(&mut self.state.future);
-        future.copy(self.used_without(entry.partition));
-        let running = match self.has_candidates(entry.partition) {
-            true => self.state.preemption.staying(entry.partition),
-            false => &self.state.in_use.running,
-        };
-        let on = JobOnNodes::new(self.site, &self.state.in_use.nodes, entry);
-        let usable = |in_use: &NodesInUse, node: u32| JobOnNodes { in_use, ..on }.usable_now(node);
-        let now = nodes.iter().filter_map(|node| Some((node, usable(&future, node)?))).collect();
-        let mut room =
-            RoomOverTime { now, changes: Vec::new(), jobs, next: running.get(jobs).map_or(Time::MAX, |job| job.end) };
+    /// Adds what such jobs could use of one kind of nodes until this number of running jobs have left.
+    fn extend_room(&mut self, entry: QueueEntry<'_>, kind: usize, room: &mut RoomOverTime, jobs: usize) {
+        let (nodes, of) = (self.candidates_of(entry, kind, false), self.of(entry.partition));
+        let site = self.site;
+        let NodesState { in_use, preemption, futures, prospects, .. } = &mut *self.state;
+        let (used, running) = preemption.without(in_use, of);
+        let on = JobOnNodes::new(site, used, entry);
+        if room.jobs == 0 || room.of != of {
+            // What was known is of other running jobs.
+            room.begin(prospects.pass(), of);
+            room.now.extend(nodes.iter().filter_map(|node| Some((node, on.usable_now(node)?))));
+        }
+        let most = jobs.min(running.len());
         let mut before: Vec<Option<Usable>> = Vec::new();
-        for running in running.iter().take(jobs) {
-            let own = || running.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
+        for (at, job) in running.iter().enumerate().take(most).skip(room.jobs) {
+            let own = || job.grant.iter().map(|share| share.node).filter(|&node| nodes.has(node));
+            if own().next().is_none() {
+                continue;
+            }
+            let then = JobOnNodes { in_use: futures.after(of, used, running, at, site), ..on };
             before.clear();
-            before.extend(own().map(|node| usable(&future, node)));
-            future.leave(running, &nodes, self.site);
-            let changes =
-                own().zip(&before).map(|(node, &before)| (running.end, node, [before, usable(&future, node)]));
+            before.extend(own().map(|node| then.usable_now(node)));
+            let then = JobOnNodes { in_use: futures.after(of, used, running, at + 1, site), ..on };
+            let changes = own().zip(&before).map(|(node, &before)| (job.end, node, [before, then.usable_now(node)]));
             room.changes.extend(changes.filter(|(.., [before, after])| before != after));
         }
-        self.state.future = future;
-        room
+        (room.jobs, room.next) = (jobs, running.get(jobs).map_or(Time::MAX, |job| job.end));
     }
 
     /// Whether a job is whole in a partition.
@@ -375,28 +379,26 @@ impl SlurmNodes<'_> {
         if is_too_late && !self.has_candidates(entry.partition) {
             return None;
         }
-        let mut future = std::mem::take(&mut self.state.future);
-        future.copy(self.used_without(entry.partition));
-        let found = self.will_run_without(entry, nodes, counts, when, (earliest, room, &mut future));
-        self.state.future = future;
-        found
+        self.will_run_without((entry, kind), nodes, counts, when, (earliest, room))
     }
 
-    /// The same if the job does not start beside all running jobs: now, if others make way, or when running jobs have left.
-    /// `future` is what is used without those that make way. Sums do not allow a start before `room`.
+    /// The same if the job does not start beside all running jobs: now, if others make way, or when running jobs have left. Sums do
+    /// not allow a start before `room`.
     fn will_run_without(
         &mut self,
-        entry: QueueEntry<'_>,
+        (entry, kind): (QueueEntry<'_>, usize),
         nodes: &NodeSet,
         counts: &NodeCounts,
         When { now, unix_start, until, only_now }: When,
-        (earliest, room, future): (Time, Time, &mut NodesInUse),
+        (earliest, room): (Time, Time),
     ) -> Option<Opening> {
-        let site = self.site;
-        let has_candidates = self.has_candidates(entry.partition);
-        let NodesState { in_use, weights, usable, preemption, .. } = &mut *self.state;
-        if has_candidates && earliest <= now {
-            let on = JobOnNodes::new(site, future, entry);
+        let (site, of) = (self.site, self.of(entry.partition));
+        // Sums of the same running jobs have been found to be enough then. They are tested for jobs with GPUs all the same.
+        let is_enough = self.prospect(entry, kind).room.of == of && !entry.job.has_gpus();
+        let NodesState { in_use, weights, usable, preemption, futures, .. } = &mut *self.state;
+        let (used, running) = preemption.without(in_use, of);
+        if of.partition.is_some() && earliest <= now {
+            let on = JobOnNodes::new(site, used, entry);
             if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
                 // Others make way as soon as the job is tried.
                 return Some(Opening { start: now, is_guess: false, grant, ended: 0 });
@@ -410,70 +412,34 @@ impl SlurmNodes<'_> {
             idle.retain(|node| in_use.nodes.nodes[node as usize].jobs == 0);
             idle
         });
-        let running = if has_candidates { preemption.staying(entry.partition) } else { &in_use.running };
         let SlurmParameters { growth, kill_wait, .. } = site.parameters;
-        let mut groups = ReleaseGroups { width: 30, growth, border: None };
-        let mut next = 0;
-        while next < running.len() {
-            let last_end = groups.leave(running, &mut next, nodes, unix_start, |job| future.leave(job, nodes, site))?;
+        let grouping = EndGrouping { growth, kill_wait, unix_start };
+        let first = next_on(running, nodes, 0)?;
+        // Groups that end before sums allow a start need no test.
+        let before = running.partition_point(|job| job.end < room);
+        debug_assert!(
+            before == 0
+                || !JobOnNodes::new(site, futures.after(of, used, running, before, site), entry)
+                    .may_hold(nodes, counts),
+            "sums allow a start before {room}"
+        );
+        let mut from = first.max(before);
+        while let Some(wanted) = next_on(running, nodes, from) {
+            let last = grouping.last_of_group(running, nodes, first, wanted);
+            let last_end = running[last].end;
             if last_end > until && !entry.job.has_gpus() {
                 return None;
             }
-            let on = JobOnNodes::new(site, future, entry);
-            if last_end < room {
-                debug_assert!(!on.may_hold(nodes, counts), "sums allow a start before {room}");
-                continue;
-            }
+            let on = JobOnNodes::new(site, futures.after(of, used, running, last + 1, site), entry);
             let mut test = NodeTest { on, weights, usable, busy_first: idle.as_ref() };
-            if on.may_hold(nodes, counts)
+            if (is_enough || on.may_hold(nodes, counts))
                 && let Some(grant) = test.run(nodes, counts)
             {
-                let start = EndGrouping { growth, kill_wait, unix_start }.start(last_end, now);
+                let start = grouping.start(last_end, now);
                 return Some(Opening { start, is_guess: last_end <= now, grant, ended: 0 });
             }
+            from = last + 1;
         }
         None
-    }
-}
-
-/// Running jobs leave in groups of ends near each other.
-struct ReleaseGroups {
-    width: Seconds,
-    /// 0: the width doubles.
-    growth: Seconds,
-    border: Option<Time>,
-}
-
-impl ReleaseGroups {
-    /// The next group leaves. Returns the end of its last job that has some of the nodes; None if there is no such job.
-    fn leave(
-        &mut self,
-        running: &[RunningJob],
-        next: &mut usize,
-        nodes: &NodeSet,
-        unix_start: Time,
-        mut each: impl FnMut(&RunningJob),
-    ) -> Option<Time> {
-        let mut last = None;
-        while let Some(job) = running.get(*next) {
-            *next += 1;
-            if !job.grant.iter().any(|share| nodes.has(share.node)) {
-                continue;
-            }
-            let border = *self.border.get_or_insert_with(|| job.end + (30 - (job.end + unix_start).rem_euclid(30)));
-            last = Some(job.end);
-            each(job);
-            if running.get(*next).is_none_or(|following| following.end > border + self.width) {
-                break;
-            }
-        }
-        let border = self.border?;
-        loop {
-            self.width += if self.growth > 0 { self.growth } else { self.width };
-            if running.get(*next).is_none_or(|following| following.end <= border + self.width) {
-                break;
-            }
-        }
-        last
     }
 }

@@ -2,11 +2,13 @@
 
 use super::NodeSet;
 use super::choice::{JobOnNodes, NodeTest};
+use super::futures::UsedWithout;
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::job::{NodeCounts, QueueEntry};
 use super::site::SlurmSite;
 use super::state::{NodesState, PreemptionState, SlurmNodes, WithoutJobs};
 use crate::machine::{NodeGrant, PreemptMode};
+use crate::schedule::slurm::releases::Leaving;
 use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
@@ -59,12 +61,8 @@ impl SlurmSite {
         self.preemptable[partition].contains(&running.partition)
             && running.start < now
             && now - running.start >= self.parameters.preempt_exempt
-            && has_some(running, &self.partition_nodes[partition])
+            && running.meets(&self.partition_nodes[partition])
     }
-}
-
-fn has_some(running: &RunningJob, nodes: &NodeSet) -> bool {
-    running.grant.iter().any(|share| nodes.has(share.node))
 }
 
 impl InUse {
@@ -82,9 +80,13 @@ impl InUse {
 }
 
 impl PreemptionState {
-    /// The running jobs that do not make way for those of a partition, after [`SlurmNodes::has_candidates`] has found others.
-    pub(super) fn staying(&self, partition: usize) -> &[RunningJob] {
-        &self.without[partition].staying
+    /// What is used, and the running jobs in order of their ends: without those that make way for jobs of a partition, after
+    /// [`SlurmNodes::has_candidates`] has found some, or with all.
+    pub(super) fn without<'u>(&'u self, in_use: &'u InUse, of: UsedWithout) -> (&'u NodesInUse, &'u [RunningJob]) {
+        match of.partition.map(|partition| &self.without[partition]) {
+            Some(WithoutJobs { nodes, staying, .. }) => (nodes, staying),
+            None => (&in_use.nodes, &in_use.running),
+        }
     }
 }
 
@@ -135,11 +137,10 @@ impl SlurmNodes<'_> {
             *is_any = in_use.running.iter().any(makes_way);
             if *is_any {
                 nodes.copy(&in_use.nodes);
-                let all = NodeSet::all(site.len());
                 staying.clear();
                 for running in &in_use.running {
                     match makes_way(running) {
-                        true => nodes.leave(running, &all, site),
+                        true => nodes.leave(running, site),
                         false => staying.push(running.clone()),
                     }
                 }
@@ -148,12 +149,16 @@ impl SlurmNodes<'_> {
         *is_any
     }
 
+    /// For a partition: whether running jobs make way for its jobs, and after which change of what is used.
+    pub(super) fn of(&mut self, partition: usize) -> UsedWithout {
+        let partition = self.has_candidates(partition).then_some(partition);
+        UsedWithout { change: self.state.in_use.changes, partition }
+    }
+
     /// What is used without the jobs that make way for those of a partition.
     pub(super) fn used_without(&mut self, partition: usize) -> &NodesInUse {
-        match self.has_candidates(partition) {
-            true => &self.state.preemption.without[partition].nodes,
-            false => &self.state.in_use.nodes,
-        }
+        let of = self.of(partition);
+        self.state.preemption.without(&self.state.in_use, of).0
     }
 
     /// The jobs that have to make way so that a job can start on the nodes that are left. None if that is not enough.
@@ -184,7 +189,7 @@ impl SlurmNodes<'_> {
             let (last, grant) = self.leave_until_it_fits(entry, &open, counts, &candidates)?;
             let chosen = NodeSet::of(site.len(), grant.iter().map(|share| share.node));
             if orders >= MOST_ORDERS || candidates.len() <= orders + 1 {
-                let needed = candidates[..=last].iter().filter(|running| has_some(running, &chosen));
+                let needed = candidates[..=last].iter().filter(|running| running.meets(&chosen));
                 return Some(Preempting { jobs: needed.map(|running| running.id).collect(), grant });
             }
             candidates[..=last].rotate_right(1);
@@ -206,10 +211,10 @@ impl SlurmNodes<'_> {
         let NodesState { in_use, weights, usable, future, .. } = &mut *self.state;
         future.copy(&in_use.nodes);
         for (at, running) in candidates.iter().enumerate() {
-            if !has_some(running, nodes) {
+            if !running.meets(nodes) {
                 continue;
             }
-            future.leave(running, nodes, site);
+            future.leave(running, site);
             let mut open = nodes.clone();
             open.retain(|node| {
                 let used = &future.nodes[node as usize];

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::NodeSet;
 use super::choice::{Usable, UsableSums};
+use super::futures::UsedWithout;
 use crate::time::Time;
 
 /// What is known of the jobs of one kind in a partition.
@@ -20,14 +21,17 @@ pub struct Prospect {
     pub may_start: Option<(u64, bool)>,
     /// In which pass the earliest start was computed. It may be in the past.
     pub earliest: Option<(u64, Time)>,
-    /// In which pass the room for them was computed.
-    pub room: Option<(u64, Arc<RoomOverTime>)>,
+    /// The room for them.
+    pub room: RoomOverTime,
 }
 
 /// What jobs of one kind could use of their nodes as running jobs leave. It is an upper bound for the whole pass, in which jobs only
 /// start: a test on nodes of which the sums do not suffice is not made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RoomOverTime {
+    /// In which pass it was computed, and of what is used then.
+    pub pass: Option<u64>,
+    pub of: UsedWithout,
     /// By node.
     pub now: Vec<(u32, Usable)>,
     /// The ends after which it is another amount of a node: before, and after.
@@ -38,6 +42,13 @@ pub struct RoomOverTime {
 }
 
 impl RoomOverTime {
+    /// Nothing is known in this pass yet. The memory is used again.
+    pub fn begin(&mut self, pass: u64, of: UsedWithout) {
+        (self.pass, self.of, self.jobs, self.next) = (Some(pass), of, 0, Time::MIN);
+        self.now.clear();
+        self.changes.clear();
+    }
+
     /// The first end of a running job after which sums may allow a job to start on these nodes: `Time::MIN` if they may now, None if
     /// they never do. `sums` are those of no nodes.
     pub fn earliest(&self, nodes: &NodeSet, mut sums: UsableSums) -> Option<Time> {
@@ -88,7 +99,7 @@ impl Prospects {
                     set
                 }
             });
-            Prospect { candidates, is_ever: None, may_start: None, earliest: None, room: None }
+            Prospect { candidates, is_ever: None, may_start: None, earliest: None, room: RoomOverTime::default() }
         })
     }
 
@@ -107,10 +118,5 @@ impl Prospect {
     /// The earliest start of such a job, if it is known in this pass.
     pub fn earliest(&self, pass: u64) -> Option<Time> {
         self.earliest.filter(|(known, _)| *known == pass).map(|(_, earliest)| earliest)
-    }
-
-    /// The room for such jobs, if it is known in this pass.
-    pub fn room(&self, pass: u64) -> Option<Arc<RoomOverTime>> {
-        self.room.as_ref().filter(|(known, _)| *known == pass).map(|(_, room)| Arc::clone(room))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::NodeSet;
-use crate::machine::{Cluster, Partition, PreemptMode};
+use crate::machine::{Cluster, Partition, PreemptMode, Tres};
 use crate::spec::Spec;
 use crate::time::Seconds;
 
@@ -16,6 +16,8 @@ pub struct SlurmSite {
     pub(crate) pool: Option<u32>,
     /// All nodes.
     pub(crate) all: NodeSet,
+    /// What tests look at of each node, near together.
+    pub hardware: Vec<NodeHardware>,
     /// The nodes of each partition on which jobs can run, as a set.
     pub partition_nodes: Vec<NodeSet>,
     /// The network, if it decides where jobs go.
@@ -24,6 +26,17 @@ pub struct SlurmSite {
     pub parameters: SlurmParameters,
     /// By partition: those whose jobs make way for its jobs.
     pub(super) preemptable: Vec<Vec<usize>>,
+}
+
+/// What tests look at of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeHardware {
+    /// What it has.
+    pub has: Tres,
+    /// Its cores.
+    pub cores: u32,
+    /// The CPUs of a core.
+    pub threads: u32,
 }
 
 /// `SchedulerParameters`, as far as they decide anything on nodes. 0: no limit.
@@ -109,9 +122,21 @@ impl SlurmSite {
             |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied().filter(is_up));
         let partition_nodes = cluster.partitions.iter().map(set).collect();
         let network = (!cluster.switches.is_empty()).then(|| Network::new(&cluster));
-        let all = NodeSet::all(cluster.nodes.len());
-        let mut site =
-            SlurmSite { cluster, pool: None, all, partition_nodes, network, parameters, preemptable: Vec::new() };
+        let hardware = cluster.nodes.iter().map(|node| NodeHardware {
+            has: node.has,
+            cores: node.has.cpus() / node.threads_per_core,
+            threads: node.threads_per_core,
+        });
+        let mut site = SlurmSite {
+            pool: None,
+            all: NodeSet::all(cluster.nodes.len()),
+            hardware: hardware.collect(),
+            partition_nodes,
+            network,
+            parameters,
+            preemptable: Vec::new(),
+            cluster,
+        };
         site.preemptable = site.find_preemptable();
         site
     }
@@ -151,15 +176,9 @@ impl SlurmSite {
         self.len() == 0
     }
 
-    /// The cores of a node.
-    pub fn cores(&self, node: u32) -> u32 {
-        let node = &self.cluster.nodes[node as usize];
-        node.has.cpus() / node.threads_per_core
-    }
-
     /// The cores that some CPUs of a node take.
     pub fn cores_of(&self, node: u32, cpus: u32) -> u32 {
-        cpus.div_ceil(self.cluster.nodes[node as usize].threads_per_core)
+        cpus.div_ceil(self.hardware[node as usize].threads)
     }
 }
 
@@ -168,6 +187,8 @@ impl SlurmSite {
 pub struct Network {
     /// In the order of the file.
     pub switches: Vec<NetworkSwitch>,
+    /// Whether nodes are connected only to switches without others below them.
+    pub has_leaves: bool,
     /// By pair of switches: the hops between them. [`FAR`] if they are not connected.
     pub hops: Vec<Vec<u32>>,
 }
@@ -219,6 +240,7 @@ impl Network {
         }
         let list = |at: usize| below(at).collect();
         let switch = |(at, parent)| NetworkSwitch { level: level(at, &list), parent, nodes: nodes(at, cluster) };
-        Network { switches: parents.into_iter().enumerate().map(switch).collect(), hops }
+        let has_leaves = cluster.switches.iter().all(|switch| switch.nodes.is_empty() || switch.switches.is_empty());
+        Network { switches: parents.into_iter().enumerate().map(switch).collect(), has_leaves, hops }
     }
 }

@@ -63,14 +63,14 @@ fn candidates(
     let mut all = NodeSet::none(test.on.site.len());
     let mut required = None;
     let (mut cpus, mut gpus, mut is_enough) = (0i64, 0i64, false);
-    for weight in test.weights_of(top) {
+    for (_, nodes) in test.by_weight(top) {
         if is_enough {
             break;
         }
         if !all.is_empty() {
             required = Some(all.clone());
         }
-        for node in top.iter().filter(|&node| test.weights[node as usize] == weight) {
+        for node in nodes.iter() {
             let entry = usable[node as usize].as_mut().expect("a usable node");
             let own = test.on.cpus_of(entry);
             if own > 0 {

@@ -42,15 +42,22 @@ impl NodeTest<'_> {
         }
     }
 
-    /// The weights of these nodes, ascending, each once.
-    pub(super) fn weights_of(&self, nodes: &NodeSet) -> Vec<NodeWeight> {
-        let mut weights = Vec::new();
-        for weight in nodes.iter().map(|node| self.weights[node as usize]) {
-            if let Err(at) = weights.binary_search(&weight) {
-                weights.insert(at, weight);
+    /// These nodes by their weights, in ascending order.
+    pub(super) fn by_weight(&self, nodes: &NodeSet) -> Vec<(NodeWeight, NodeSet)> {
+        let mut all: Vec<(NodeWeight, NodeSet)> = Vec::new();
+        let mut last = 0;
+        for node in nodes.iter() {
+            let weight = self.weights[node as usize];
+            // Most nodes are like the ones before.
+            if all.get(last).is_none_or(|of_last| of_last.0 != weight) {
+                last = all.partition_point(|other| other.0 < weight);
+                if all.get(last).is_none_or(|other| other.0 != weight) {
+                    all.insert(last, (weight, NodeSet::none(self.on.site.len())));
+                }
             }
+            all[last].1.insert(node);
         }
-        weights
+        all
     }
 
     /// The most nodes are at most the tasks, where nodes are taken one by one.
@@ -64,11 +71,11 @@ impl NodeTest<'_> {
     fn least_loaded(&mut self, nodes: &NodeSet, usable: &mut UsableNodes, mut need: Need) -> Option<NodeSet> {
         self.by_tasks(&mut need);
         let mut chosen = NodeSet::none(self.on.site.len());
-        'weights: for weight in self.weights_of(nodes) {
+        'weights: for (_, nodes) in self.by_weight(nodes) {
             let mut last = u32::MAX;
             loop {
                 let mut best: Option<(u32, u32)> = None;
-                for node in nodes.iter().filter(|&node| self.weights[node as usize] == weight) {
+                for node in nodes.iter() {
                     if chosen.has(node) {
                         continue;
                     }
@@ -79,7 +86,7 @@ impl NodeTest<'_> {
                     if cpus == 0 {
                         continue;
                     }
-                    let all = |node: u32| -> u64 { self.on.site.cluster.nodes[node as usize].has.cpus().into() };
+                    let all = |node: u32| -> u64 { self.on.site.hardware[node as usize].has.cpus().into() };
                     let is_better = best.is_none_or(|(best, _)| {
                         let best_most = usable[best as usize].map_or(0, |usable| u64::from(usable.most));
                         best_most * all(node) < most * all(best)
@@ -117,8 +124,8 @@ impl NodeTest<'_> {
     ) -> Option<NodeSet> {
         self.by_tasks(&mut need);
         let mut chosen = NodeSet::none(self.on.site.len());
-        for weight in self.weights_of(nodes) {
-            let mut list: Vec<u32> = nodes.iter().filter(|&node| self.weights[node as usize] == weight).collect();
+        for (_, nodes) in self.by_weight(nodes) {
+            let mut list: Vec<u32> = nodes.iter().collect();
             let lists = match idle {
                 Some(idle) => {
                     let (idle, busy) = list.into_iter().partition(|&node| idle.has(node));
