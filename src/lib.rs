@@ -45,7 +45,7 @@
 //! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | `core` | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
-//! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue, its orders and its indexes by number of processors, the running jobs, the state of a machine and what changes it, the profile of free processors, the plan of reservations, one file per policy (`fair` and Slurm's have folders), programs in other languages, the keys and the catalog of all policies |
+//! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue and its orders, the running jobs, the state of a machine and what changes it, backfilling with its plans of reservations and its indexes of the queue, one file or folder per other policy, programs in other languages, the keys and the catalog of all policies |
 //! | `core` | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, observers of events; the only module that changes the state of a simulation |
 //! | `core` | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, what charts show of a run |
 //! | `core` | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
@@ -79,19 +79,20 @@
 //!   and which changes are impossible: `schedule/machine.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
 //!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
-//! - What fits a machine: `machine/mod.rs`. What the schedulers that backfill keep of the waiting jobs from pass to pass:
-//!   `schedule/backlog.rs`.
-//! - Which nodes a job gets: `machine/placement.rs`; what a request means on a cluster: `machine/shape.rs`. Schedulers on nodes:
-//!   `schedule/on_nodes/mod.rs`; whether their reservations hold: `schedule/on_nodes/plan.rs`, as far as numbers of CPUs say
-//!   that: `schedule/on_nodes/bounds.rs`; which jobs have room: `schedule/on_nodes/rooms.rs`; nodes whose CPUs are all alike:
-//!   `schedule/on_nodes/pool.rs`.
+//! - What fits a machine: `machine/mod.rs`. Which job starts, gets a reservation or is tried next, on every machine and by all rules:
+//!   `schedule/backfill/mod.rs`; what machines differ in: `schedule/backfill/space.rs`. What is kept of the waiting jobs from pass
+//!   to pass: `schedule/backfill/backlog.rs`.
+//! - Which nodes a job gets: `machine/placement.rs`; what a request means on a cluster: `machine/shape.rs`. Reservations on nodes:
+//!   `schedule/backfill/nodes/mod.rs`; whether they hold: `schedule/backfill/nodes/plan.rs`, as far as numbers of CPUs say that:
+//!   `schedule/backfill/nodes/bounds.rs`; which jobs have room: `schedule/backfill/nodes/rooms.rs`; nodes whose CPUs are all alike:
+//!   `schedule/backfill/nodes/pool.rs`.
 //! - A new device, such as FPGAs: a line of the table in `tres.rs`, from which its fields, columns and limits follow, and what Slurm's
 //!   scheduler does with it, `schedule/slurm/nodes/`. How lists such as `cpu=4,mem=8G` are read: `tres.rs` too.
 //! - Sorted lists that change in the middle, with a summary per block: `sorted_blocks.rs`.
 //! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`. Who decides
-//!   where such rules leave something open, on a pool of processors and on nodes: `schedule/guide.rs`.
-//! - How the reservations of all waiting jobs are kept from pass to pass: `schedule/plan.rs`; which of them stay the same when
-//!   running jobs end: `schedule/check.rs`.
+//!   where such rules leave something open: `schedule/backfill/guide.rs`.
+//! - The reservations on a pool of processors: `schedule/backfill/one.rs` if there is one, `schedule/backfill/many.rs` if there are
+//!   more.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
 //!   `schedule/slurm/backfill.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules:
 //!   `schedule/slurm/nodes/`; when they are applied, `schedule/slurm/policy.rs`. A pool is nodes of one CPU; what makes it fast is
@@ -99,7 +100,7 @@
 //!   jobs on nodes, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
 //!   with them, `engine/simulation/preempted.rs`.
 //! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
-//!   `schedule/on_nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
+//!   `schedule/backfill/nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
 //!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.
 //! - Which passes of Slurm need not be made: `schedule/slurm/last_passes.rs`.
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,

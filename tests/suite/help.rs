@@ -605,7 +605,6 @@ fn the_scheduler_of_the_page_works() {
     assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
     // The same forms as those of its neighbours.
     assert!(catalog.contains("    (&replay::FORM, |_, log| Replay::new(log.recorded_waits()).into()),"));
-    assert!(catalog.contains("|| Scheduler::new(Fcfs::new(queue))"));
     assert!(catalog.contains("use super::replay::{self, Replay};"));
     assert!(include_str!("../../src/core/schedule/mod.rs").contains("\nmod replay;\n"));
 

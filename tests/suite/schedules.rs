@@ -1501,7 +1501,7 @@ mod simulation {
 
     /// Runs jobs on one processor under `fcfs` with a predictor of our own, called "says".
     fn run_own(predictor: impl Predictor + 'static, jobs: &[Job]) -> Result<Vec<Outcome>, EngineError> {
-        let policy = Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)).named("fcfs");
+        let policy = schedule::Rules::fcfs(schedule::Order::Arrival).scheduler().named("fcfs");
         let predictor = named("says", Box::new(predictor) as Box<dyn Predictor>);
         let jobs = workload(1, jobs).jobs;
         shadowtime::engine::run(1, &jobs, policy, predictor, EngineOptions::default(), &mut |_| ())
@@ -1617,7 +1617,7 @@ mod simulation {
         // Both deadlines are at 3. Job 1 is looked at first, and what it sets off moves that of job 2 to 9.
         let mut simulation = Simulation::new(
             2,
-            Scheduler::new(schedule::Fcfs::new(schedule::Order::Arrival)),
+            schedule::Rules::fcfs(schedule::Order::Arrival).scheduler(),
             named("together", Box::new(Together)),
             EngineOptions::default(),
         );

@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::queue::Queue;
+use super::queue::{Queue, Waiting};
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
 /// The submission times and estimates of the waiting jobs, and of some that have left.
 #[derive(Clone, Debug)]
-pub(super) struct Arrivals {
+pub struct Arrivals {
     /// Whether the policy needs them. If not, nothing is kept.
     is_kept: bool,
     jobs: FxHashMap<JobId, (Time, Seconds)>,
@@ -49,6 +49,12 @@ impl Arrivals {
 
     pub fn estimate(&self, id: JobId) -> Seconds {
         self.jobs[&id].1
+    }
+
+    /// The length of a job that may delay a reservation: by its prediction, or by its estimate if that is longer and a job with a
+    /// reservation is protected.
+    pub fn fitted_length(&self, is_protected: bool, job: &Waiting) -> Seconds {
+        if is_protected { job.length.max(self.estimate(job.id)) } else { job.length }
     }
 
     /// Whether a job has waited this long or longer; None is never.

@@ -5,15 +5,12 @@
 use std::sync::Arc;
 
 use super::accounts::LogFacts;
-use super::easy::Easy;
+use super::backfill::{Easy, OnNodes, PlacedPool, Reserving};
 use super::exec::{self, Exec};
 use super::fair;
-use super::fcfs::Fcfs;
-use super::on_nodes::{OnNodes, PlacedPool};
 use super::order::Order;
 use super::policy::Scheduler;
 use super::replay::{self, Replay};
-use super::reserving::Reserving;
 use super::rules::{self, Rules};
 use super::slurm;
 use crate::machine::{Placement, Shapes};
@@ -28,11 +25,7 @@ type BuildScheduler = fn(&Spec, &LogFacts<'_>) -> Scheduler;
 
 /// To add a scheduler, add a line here.
 const CATALOG: &[SchedulerEntry] = &[
-    (&rules::FCFS, |spec, log| {
-        let queue = rules::order(spec, "queue");
-        let on_nodes = |shapes: &_, placement| OnNodes::fcfs(queue, shapes, placement).into();
-        on_machine(log, rules::placement(spec), || Scheduler::new(Fcfs::new(queue)), on_nodes)
-    }),
+    (&rules::FCFS, backfilling),
     (&rules::EASY, backfilling),
     (&rules::SJBF, backfilling),
     (&rules::CONSERVATIVE, backfilling),
@@ -119,8 +112,7 @@ impl Rules {
     /// The scheduler that follows these rules. Rules with the same meaning have the same policy.
     pub fn scheduler(&self) -> Scheduler {
         match self {
-            // Jobs that have waited longest are the first of a queue in order of arrival anyway.
-            Rules { queue: Order::Arrival, reservations: Some(1), .. } => Easy::of_rules(self).into(),
+            Rules { reservations: Some(0 | 1), .. } => Easy::of_rules(self).into(),
             _ => Reserving::new(self).into(),
         }
     }

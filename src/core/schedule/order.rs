@@ -55,11 +55,6 @@ impl Rank {
         Rank(value << 32 | i128::from(arrival))
     }
 
-    /// The rank in order of arrival.
-    pub(super) fn of_arrival(arrival: ArrivalNumber) -> Rank {
-        Rank::new(0, arrival)
-    }
-
     /// The place in the order of arrival of the job of this rank.
     pub fn arrival(self) -> ArrivalNumber {
         ArrivalNumber(self.0 as u32)

@@ -23,7 +23,7 @@ pub struct Waiting {
 ///
 /// The job of an empty place has 0 processors. An `Option` would be larger, and a scan of the queue would have a branch per place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct QueuePlace(Waiting);
+pub struct QueuePlace(Waiting);
 
 impl QueuePlace {
     /// The job, unless it has left.

@@ -4,7 +4,7 @@ use crate::time::Seconds;
 
 /// The limits that a job must fit to be backfilled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub struct Room {
     pub free: i64,
     /// The processors that the reservation does not need; jobs of any length may use them.
     pub extra: i64,

@@ -36,7 +36,8 @@ pub struct Rules {
     pub queue: Order,
     /// The order in which the other jobs are tried.
     pub scan: Order,
-    /// The number of reservations. None: every waiting job has one, and no jobs are left for the scan.
+    /// The number of reservations. None: every waiting job has one, and no jobs are left for the scan. 0: the first job that cannot
+    /// start blocks the others.
     pub reservations: Option<usize>,
     /// If the first job with a reservation has waited this long, in seconds, other jobs are fitted by their estimates, where those
     /// are longer than their predictions. So they do not delay it. None: never.
@@ -125,8 +126,16 @@ pub const FCFS: Form = Form {
 };
 
 impl Rules {
-    /// The rules of a spec of `easy`, `sjbf` or `conservative`, or of one with some of their keys.
+    /// First come, first served: jobs start in this order.
+    pub fn fcfs(queue: Order) -> Rules {
+        Rules { queue, reservations: Some(0), ..Rules::default() }
+    }
+
+    /// The rules of a spec of `fcfs`, `easy`, `sjbf` or `conservative`, or of one with some of their keys.
     pub(super) fn of(spec: &Spec) -> Rules {
+        if spec.name() == FCFS.name {
+            return Rules::fcfs(order(spec, QUEUE.name));
+        }
         let running = match spec.text(RUNNING.name) {
             "estimate" => Counting::Estimate,
             _ => Counting::Prediction,

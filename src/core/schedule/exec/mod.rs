@@ -17,10 +17,9 @@ use turn::Turn;
 pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
+use super::backfill::{OnNodes, Reserving};
 use super::machine::Machine;
-use super::on_nodes::OnNodes;
 use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
-use super::reserving::Reserving;
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
 use crate::job::JobId;
 use crate::program::{HANDED_ON, Program, ProgramSpec, TIMEOUT, command_key, json};

@@ -11,8 +11,7 @@ mod virtual_machine;
 
 use std::sync::Arc;
 
-use super::easy::Easy;
-use super::on_nodes::OnNodes;
+use super::backfill::{Easy, OnNodes};
 use super::order::Order;
 use super::policy::Scheduler;
 use super::rules::{PLACEMENT, Rules};

@@ -3,7 +3,7 @@
 use super::precedence::{FairGuide, FairOrder, FairRules};
 use super::schedule::VirtualSchedule;
 use super::virtual_machine::VirtualMachine;
-use crate::schedule::guide::Guided;
+use crate::schedule::backfill::Guided;
 use crate::schedule::machine::Machine;
 use crate::schedule::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 
@@ -63,7 +63,7 @@ mod tests {
     use crate::predict::RunFacts;
     use crate::request::{MemoryAsked, Request, Requests};
     use crate::rng::stream;
-    use crate::schedule::guide::Guide;
+    use crate::schedule::backfill::Guide;
     use crate::schedule::{Easy, OnNodes, Order, Rules};
     use crate::time::Time;
     use crate::trace::{LogNames, PartitionMap, Unit, Workload, demo_workload, put_on_cluster};

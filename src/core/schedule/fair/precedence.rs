@@ -2,13 +2,12 @@
 
 use super::schedule::VirtualSchedule;
 use crate::schedule::arrivals::Arrivals;
-use crate::schedule::guide::{Guide, Precedence};
+use crate::schedule::backfill::{Guide, Precedence};
 use crate::schedule::machine::Machine;
 use crate::schedule::order::{Order, Rank};
 use crate::schedule::queue::Waiting;
-use crate::schedule::room::Room;
 use crate::schedule::rules::{Counting, Rules};
-use crate::time::Time;
+use crate::time::{Seconds, Time};
 
 /// The keys of the scheduler.
 #[derive(Clone, Copy, Debug)]
@@ -69,13 +68,20 @@ impl Guide for FairGuide<'_> {
         }
     }
 
-    fn list_class(&self, class: u8, room: &Room, machine: &Machine, jobs: &mut Vec<Waiting>) {
+    fn list_class(
+        &self,
+        class: u8,
+        longest: impl Fn(i64) -> Option<Seconds>,
+        machine: &Machine,
+        jobs: &mut Vec<Waiting>,
+    ) {
         let wide_procs = self.order.wide_procs;
+        let has_room = |procs: u32, length| longest(procs.into()).is_some_and(|longest| length <= longest);
         if class > 0 {
-            jobs.extend(self.schedule.owed_of(machine.now, |job| room.holds(job.procs, job.length)));
-        } else if room.free >= wide_procs.into() {
+            jobs.extend(self.schedule.owed_of(machine.now, |job| has_room(job.procs, job.length)));
+        } else if longest(wide_procs.into()).is_some() {
             let wide = machine.waiting.iter().filter(|job| job.procs >= wide_procs);
-            jobs.extend(wide.filter(|job| room.holds(job.procs, job.length)));
+            jobs.extend(wide.filter(|job| has_room(job.procs, job.length)));
             jobs.sort_by_key(|job| std::cmp::Reverse(job.procs));
         }
     }

@@ -30,7 +30,7 @@ mod standing;
 use std::sync::Arc;
 
 use super::accounts::LogFacts;
-use super::on_nodes::PlacedPool;
+use super::backfill::PlacedPool;
 use super::policy::Scheduler;
 use crate::machine::{Cluster, Placement, PreemptMode, Shapes};
 use crate::spec::{Key, Spec};

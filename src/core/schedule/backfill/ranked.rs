@@ -1,27 +1,25 @@
-//! An index of a queue in any order that does not depend on waits. As [`super::widths`], which is faster for two orders,
+//! An index of a queue in any order that does not depend on waits. With it `easy:scan=saf` takes a ninth of the time on 100,000 jobs
+//! with a deep queue. As [`super::widths`], which is faster for two orders,
 //! it finds the next job that can be backfilled without examining those that cannot.
 
 use rustc_hash::FxHashMap;
 
-use super::arrivals::Arrivals;
-use super::index::Index;
-use super::order::{Order, Rank};
-use super::queue::Waiting;
-use super::widths::FittingJob;
+use super::space::FittingJob;
 use crate::job::JobId;
-use crate::sorted_blocks::{Block, Sorted, SortedBlocks};
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::order::{Order, Rank};
+use crate::schedule::queue::Waiting;
+use crate::sorted_blocks::{Sorted, SortedBlocks};
 use crate::time::Seconds;
 
 /// A queue by width, and in its order within each width.
 #[derive(Clone, Debug)]
-pub(super) struct Ranked {
+pub struct Ranked {
     order: Order,
     /// In ascending order of width; every width has jobs.
     widths: Vec<RankedWidth>,
     /// The width and the rank of each job.
     places: FxHashMap<JobId, (i64, Rank)>,
-    /// The first of the ranks that jobs got or gave up since [`Ranked::take_touched`].
-    touched: Option<Rank>,
 }
 
 /// The jobs of one width.
@@ -59,16 +57,19 @@ impl Sorted for RankedJob {
     }
 }
 
-impl Index for Ranked {
-    fn clear(&mut self) {
-        self.widths.clear();
-        self.places.clear();
-        self.touched = None;
+impl Ranked {
+    /// An empty index in this order, which must not depend on waits.
+    pub fn new(order: Order) -> Ranked {
+        Ranked { order, widths: Vec::new(), places: FxHashMap::default() }
     }
 
-    fn push(&mut self, job: &Waiting, arrivals: &Arrivals) {
+    pub fn clear(&mut self) {
+        self.widths.clear();
+        self.places.clear();
+    }
+
+    pub fn push(&mut self, job: &Waiting, arrivals: &Arrivals) {
         let (procs, rank) = (i64::from(job.procs), self.order.rank(job, arrivals, 0));
-        self.touch(rank);
         self.places.insert(job.id, (procs, rank));
         let at = match self.place(procs) {
             Ok(at) => at,
@@ -80,30 +81,21 @@ impl Index for Ranked {
         self.widths[at].jobs.insert(RankedJob { rank, length: job.length, id: job.id });
     }
 
-    fn change(&mut self, job: &Waiting, arrivals: &Arrivals) {
+    pub fn change(&mut self, job: &Waiting, arrivals: &Arrivals) {
         self.remove_id(job.id);
         self.push(job, arrivals);
     }
 
-    fn remove(&mut self, job: &Waiting) {
+    pub fn remove(&mut self, job: &Waiting) {
         self.remove_id(job.id);
     }
 
-    fn narrowest(&self) -> Option<i64> {
+    pub fn narrowest(&self) -> Option<i64> {
         self.widths.first().map(|width| width.procs)
     }
-}
 
-impl Ranked {
-    /// An index in this order, which must not depend on waits.
-    pub fn new(order: Order) -> Ranked {
-        Ranked { order, widths: Vec::new(), places: FxHashMap::default(), touched: None }
-    }
-
-    /// Removes a job, if it is in the index.
-    pub fn remove_id(&mut self, id: JobId) {
+    fn remove_id(&mut self, id: JobId) {
         let Some((procs, rank)) = self.places.remove(&id) else { return };
-        self.touch(rank);
         let at = self.place(procs).expect("the width of a job in the index");
         self.widths[at].jobs.remove(rank).expect("a job in the index");
         if self.widths[at].jobs.is_empty() {
@@ -111,34 +103,13 @@ impl Ranked {
         }
     }
 
-    fn touch(&mut self, rank: Rank) {
-        self.touched = Some(self.touched.map_or(rank, |first| first.min(rank)));
-    }
-
-    /// The first of the ranks that jobs got or gave up since the last call.
-    pub fn take_touched(&mut self) -> Option<Rank> {
-        self.touched.take()
-    }
-
-    /// Removes the first job that is not too long. `longest` is the limit for jobs of this width, and None for this and all
-    /// larger widths if no such job can start.
-    pub fn take_first(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
-        let (_, job) = self.first_after(None, longest)?;
-        self.remove_id(job.id);
-        Some(job)
-    }
-
-    /// The first job after a rank that is not too long, with its rank. `longest` is as for [`Ranked::take_first`].
-    pub fn first_after(
-        &self,
-        rank: Option<Rank>,
-        longest: impl Fn(i64) -> Option<Seconds>,
-    ) -> Option<(Rank, FittingJob)> {
+    /// The first job that is not too long. `longest` is the limit for jobs of a width, and None for this and all larger widths if
+    /// no such job can start.
+    pub fn first(&self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
         let fitting = self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
-        let found =
-            fitting.filter_map(|(width, longest)| width.first_after(rank, longest).map(|job| (job, width.procs)));
-        let (RankedJob { rank, length, id }, procs) = found.min_by_key(|(job, _)| job.rank)?;
-        Some((rank, FittingJob { id, procs, length }))
+        let found = fitting.filter_map(|(width, longest)| width.first(longest).map(|job| (job, width.procs)));
+        let (RankedJob { length, id, .. }, procs) = found.min_by_key(|(job, _)| job.rank)?;
+        Some(FittingJob { id, procs, length })
     }
 
     fn place(&self, procs: i64) -> Result<usize, usize> {
@@ -147,18 +118,10 @@ impl Ranked {
 }
 
 impl RankedWidth {
-    /// The first job after a rank that is at most this long.
-    fn first_after(&self, rank: Option<Rank>, longest: Seconds) -> Option<RankedJob> {
-        let fits = |job: &&RankedJob| job.length <= longest;
-        let first_of = |blocks: &[Block<RankedJob>]| {
-            blocks.iter().find(|block| block.summary <= longest)?.items.iter().find(fits).copied()
-        };
-        let Some(rank) = rank else { return first_of(self.jobs.blocks()) };
-        let (at, place) = self.jobs.place(rank);
-        let (first, others) = self.jobs.blocks()[at..].split_first()?;
-        let behind = first.items[place..].iter().skip_while(|job| job.rank == rank);
-        let in_first = if first.summary <= longest { behind.copied().find(|job| fits(&job)) } else { None };
-        in_first.or_else(|| first_of(others))
+    /// The first job that is at most this long.
+    fn first(&self, longest: Seconds) -> Option<RankedJob> {
+        let block = self.jobs.blocks().iter().find(|block| block.summary <= longest)?;
+        block.items.iter().find(|job| job.length <= longest).copied()
     }
 }
 
@@ -205,19 +168,10 @@ mod tests {
             let longest = |procs: i64| (procs <= free).then_some(time / procs);
             let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
             let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(FittingJob::from);
-            // After the rank of any job, whether it still waits or not.
-            let (id, arrival) = (JobId(step), ArrivalNumber(rng.random_range(0..=step)));
-            let after = Waiting { id, arrival, procs: 1, prediction: 0, length };
-            for after in [None, Some(rank(&after)), plain.last().map(&rank)] {
-                let later = plain.iter().filter(|job| after.is_none_or(|after| rank(job) > after)).filter(fits);
-                let later = later.min_by_key(|job| rank(job)).map(|job| (rank(job), FittingJob::from(job)));
-                assert_eq!(ranked.first_after(after, longest), later, "{step}");
-            }
-            if step % 3 == 0 {
-                assert_eq!(ranked.take_first(longest), first, "{step}");
-                plain.retain(|job| Some(job.id) != first.map(|first| first.id));
-            } else {
-                assert_eq!(ranked.clone().take_first(longest), first, "{step}");
+            assert_eq!(ranked.first(longest), first, "{step}");
+            if let Some(at) = plain.iter().position(|job| step % 3 == 0 && Some(job.id) == first.map(|first| first.id))
+            {
+                ranked.remove(&plain.swap_remove(at));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, ProfileStep};
 use super::limits::StartLimits;
-use super::machine::Machine;
+use crate::schedule::machine::Machine;
 use crate::time::{Seconds, Time};
 
 /// Free processors over time: each step lasts until the next one. A search through few steps looks at all of them; many steps
@@ -99,53 +99,6 @@ impl Profile {
         self.steps.iter().take_while(|step| step.from < end).all(|step| step.free >= procs)
     }
 
-    /// Whether a reservation of `procs` processors for `length` seconds could begin before an instant.
-    pub fn has_room_before(&mut self, before: Time, procs: i64, length: Seconds) -> bool {
-        if self.are_many {
-            return self.blocks.has_room_before(before, procs, length);
-        }
-        self.place(procs, length).is_some_and(|(first, _)| self.steps[first].from < before)
-    }
-
-    /// Adds processors from `start`, or from now if that is later, to `end`; a negative number takes them.
-    pub fn add(&mut self, start: Time, end: Time, procs: i64) {
-        if self.are_many {
-            return self.blocks.add(start, end, procs);
-        }
-        let start = start.max(self.steps[0].from);
-        if start >= end {
-            return;
-        }
-        let (first, after) = (self.cut(start), self.cut(end));
-        self.steps[first..after].iter_mut().for_each(|step| step.free += procs);
-        // Steps that are not needed any more are removed.
-        for at in [after, first] {
-            if at > 0 && self.steps[at - 1].free == self.steps[at].free {
-                self.steps.remove(at);
-            }
-        }
-        self.count_steps();
-    }
-
-    /// Lets a step begin at this instant, which is not before now. Returns its index.
-    fn cut(&mut self, time: Time) -> usize {
-        let at = self.steps.partition_point(|step| step.from < time);
-        if self.steps.get(at).is_none_or(|step| step.from > time) {
-            self.steps.insert(at, ProfileStep { from: time, free: self.steps[at - 1].free });
-        }
-        at
-    }
-
-    /// Time passes: removes what was before `now`.
-    pub fn advance(&mut self, now: Time) {
-        if self.are_many {
-            return self.blocks.advance(now);
-        }
-        let past = self.steps.partition_point(|step| step.from <= now).saturating_sub(1);
-        self.steps.drain(..past);
-        self.steps[0].from = now;
-    }
-
     /// Computes the limits for jobs that start now.
     pub fn limits(&self, limits: &mut StartLimits) {
         if self.are_many {
@@ -220,23 +173,6 @@ mod tests {
             start
         }
 
-        fn add(&mut self, start: Time, end: Time, procs: i64) {
-            for time in [start, end].map(|time| time.max(self.steps[0].from)) {
-                let at = self.steps.iter().take_while(|step| step.from <= time).count();
-                if self.steps[at - 1].from < time {
-                    self.steps.insert(at, ProfileStep { from: time, free: self.steps[at - 1].free });
-                }
-            }
-            let inside = self.steps.iter_mut().filter(|step| start <= step.from && step.from < end);
-            inside.for_each(|step| step.free += procs);
-        }
-
-        fn advance(&mut self, now: Time) {
-            let past = self.steps.iter().take_while(|step| step.from <= now).count() - 1;
-            self.steps.drain(..past);
-            self.steps[0].from = now;
-        }
-
         fn limits(&self) -> StartLimits {
             let mut limits = StartLimits::default();
             let mut least = self.steps[0].free;
@@ -274,16 +210,16 @@ mod tests {
 
     #[test]
     fn reservations_fill_the_earliest_hole_that_is_long_enough() {
-        let mut plain = PlainProfile::of(&[(0, 2), (10, 5), (20, 3), (30, 8)]);
+        let mut plain = PlainProfile::of(&[(0, 2), (10, 5), (30, 8)]);
         let mut profile = profile_of(&[(0, 2), (10, 5), (30, 8)]);
-        profile.add(20, 30, -2);
         // Two processors are free at all times.
         assert_eq!((plain.reserve(2, 25), profile.reserve(2, 25)), (0, 0));
         let free: Vec<_> = plain.steps.iter().map(|step| (step.from, step.free)).collect();
-        assert_eq!(free, [(0, 0), (10, 3), (20, 1), (25, 3), (30, 8)]);
-        // Half-open: [10, 20) is just long enough for 10 seconds.
-        assert_eq!((plain.reserve(3, 10), profile.reserve(3, 10)), (10, 10));
-        assert_eq!((plain.reserve(3, 10), profile.reserve(3, 10)), (25, 25));
+        assert_eq!(free, [(0, 0), (10, 3), (25, 5), (30, 8)]);
+        assert_eq!((plain.reserve(4, 5), profile.reserve(4, 5)), (25, 25));
+        // Half-open: [10, 25) is just long enough for 15 seconds.
+        assert_eq!((plain.reserve(3, 16), profile.reserve(3, 16)), (30, 30));
+        assert_eq!((plain.reserve(3, 15), profile.reserve(3, 15)), (10, 10));
         assert_eq!((plain.reserve(9, 1), profile.reserve(9, 1)), (Time::MAX, Time::MAX));
     }
 
@@ -296,7 +232,7 @@ mod tests {
             // The smallest profiles have few steps, the largest a thousand.
             let (count, actions) = [(3, 30), (40, 300), (600, 2500)][history % 3];
             let grain = [1, 7, 500][history / 3 % 3];
-            let mut now = rng.random_range(-1000..1000);
+            let now = rng.random_range(-1000..1000);
             let mut running = RunningJobs::default();
             let mut used = 0;
             for id in 0..rng.random_range(0..=count) {
@@ -317,53 +253,15 @@ mod tests {
                 }
             }
             let widest = used + free;
-            let mut placed: Vec<(Time, Time, i64)> = Vec::new();
             for action in 0..actions {
                 let most = if rng.random_bool(0.5) { widest.clamp(1, 8) } else { widest + 2 };
                 let longest = if rng.random_bool(0.2) { 2000 } else { 60 };
                 let (procs, length) = (rng.random_range(1..=most), grain * rng.random_range(1..=longest));
-                match rng.random_range(0..20) {
-                    0..12 => {
-                        let start = profile.reserve(procs, length);
-                        assert_eq!(start, plain.reserve(procs, length), "{history}: {action}");
-                        if start < Time::MAX {
-                            placed.push((start, start + length, procs));
-                        }
-                    }
-                    // A reservation is given back.
-                    12..14 if !placed.is_empty() => {
-                        let (start, end, procs) = placed.swap_remove(rng.random_range(0..placed.len()));
-                        profile.add(start, end, procs);
-                        plain.add(start.max(now), end.max(now), procs);
-                    }
-                    // Time passes.
-                    14 => {
-                        now += grain * rng.random_range(0..30);
-                        profile.advance(now);
-                        plain.advance(now);
-                    }
-                    // Anywhere in time.
-                    15 => {
-                        let start = now + grain * rng.random_range(-20..3000);
-                        let sign = if rng.random_bool(0.5) { 1 } else { -1 };
-                        // No step may have less than no processors.
-                        let inside = plain.steps.iter().enumerate().filter(|(at, step)| {
-                            step.from < start + length && plain.steps.get(at + 1).is_none_or(|next| next.from > start)
-                        });
-                        let least = inside.map(|(_, step)| step.free).min().unwrap_or(0);
-                        let procs = if sign > 0 { procs } else { procs.min(least) };
-                        profile.add(start, start + length, sign * procs);
-                        plain.add(start.max(now), (start + length).max(now), sign * procs);
-                    }
-                    _ => {
-                        let before = now + grain * rng.random_range(0..1000);
-                        let start = plain.place(procs, length).map(|(first, _)| plain.steps[first].from);
-                        assert_eq!(
-                            profile.has_room_before(before, procs, length),
-                            start.is_some_and(|start| start < before)
-                        );
-                        assert_eq!(profile.has_room_now(procs, length), start == Some(now));
-                    }
+                let start = plain.place(procs, length).map(|(first, _)| plain.steps[first].from);
+                assert_eq!(profile.earliest(procs, length), start.unwrap_or(Time::MAX), "{history}: {action}");
+                assert_eq!(profile.has_room_now(procs, length), start == Some(now), "{history}: {action}");
+                if rng.random_bool(0.7) {
+                    assert_eq!(profile.reserve(procs, length), plain.reserve(procs, length), "{history}: {action}");
                 }
                 assert_eq!(profile.free_now(), plain.steps[0].free, "{history}: {action}");
                 let (mut limits, plain_limits) = (StartLimits::default(), plain.limits());

@@ -1,22 +1,22 @@
 //! What the schedulers with an order of their own keep of the waiting jobs from pass to pass.
 
-use super::arrivals::Arrivals;
-use super::index::Index;
 use super::line::QueueOrder;
-use super::machine::Machine;
-use super::policy::PolicyEvent;
-use super::queue::{QueuePlace, Waiting};
-use super::ranked::Ranked;
-use super::rules::{Counting, Rules};
+use super::scan_index::ScanIndex;
 use crate::job::{ArrivalNumber, JobId};
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::machine::Machine;
+use crate::schedule::order::Order;
+use crate::schedule::policy::PolicyEvent;
+use crate::schedule::queue::QueuePlace;
+use crate::schedule::rules::{Counting, Rules};
 
 /// The waiting jobs in the order of the queue, what the machine does not say of them, and, while the queue is deep, an index of them.
-pub(super) struct Backlog<I = Ranked> {
+pub(super) struct Backlog {
     pub arrivals: Arrivals,
     pub line: QueueOrder,
     /// The last job of the queue at the last pass. Later ones are newcomers, whose predictions were not known then.
     seen: Option<ArrivalNumber>,
-    pub index: I,
+    pub index: ScanIndex,
     is_indexable: bool,
     /// Whether the index has all jobs. If not, it is empty.
     is_deep: bool,
@@ -27,26 +27,8 @@ const DEEP: usize = 48;
 const SHALLOW: usize = 16;
 
 impl Backlog {
-    /// Without an index.
-    pub fn unindexed(rules: &Rules) -> Backlog {
-        Backlog { is_indexable: false, ..Backlog::by_scan(rules, Ranked::new(rules.scan)) }
-    }
-
-    /// With an index in the order of the queue, if that order is fixed.
-    pub fn by_queue(rules: &Rules) -> Backlog {
-        let backlog = Backlog::by_scan(rules, Ranked::new(rules.queue));
-        Backlog { is_indexable: backlog.line.is_fixed(), ..backlog }
-    }
-
-    /// The waiting jobs in the order of the queue.
-    pub fn jobs<'a>(&'a mut self, machine: &'a Machine) -> impl Iterator<Item = &'a Waiting> {
-        self.line.jobs(machine, &self.arrivals)
-    }
-}
-
-impl<I: Index> Backlog<I> {
-    /// With an index in the order of the scan, unless that depends on waits.
-    pub fn by_scan(rules: &Rules, index: I) -> Backlog<I> {
+    /// With an index in this order, if there is one.
+    pub fn new(rules: &Rules, index: Option<Order>) -> Backlog {
         let line = QueueOrder::new(rules.queue, rules.starve);
         let needs_estimates = rules.running == Counting::Estimate || rules.protect.is_some();
         let needs_submissions = line.needs_submissions() || rules.scan.needs_submissions();
@@ -54,8 +36,8 @@ impl<I: Index> Backlog<I> {
             arrivals: Arrivals::new(needs_estimates || needs_submissions),
             line,
             seen: None,
-            index,
-            is_indexable: !rules.scan.depends_on_waits(),
+            index: ScanIndex::new(index.unwrap_or(Order::Arrival)),
+            is_indexable: index.is_some(),
             is_deep: false,
         }
     }
@@ -63,14 +45,6 @@ impl<I: Index> Backlog<I> {
     /// Whether the queue is deep: there is an index.
     pub fn is_deep(&self) -> bool {
         self.is_deep
-    }
-
-    /// The width of the narrowest job.
-    pub fn narrowest(&self, machine: &Machine) -> Option<i64> {
-        match self.is_deep {
-            true => self.index.narrowest(),
-            false => machine.waiting.iter().map(|job| i64::from(job.procs)).min(),
-        }
     }
 
     /// The places of the jobs that arrived since the last pass.

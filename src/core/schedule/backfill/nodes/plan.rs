@@ -73,13 +73,6 @@ pub(super) struct Granted {
     followed: Vec<NodeGrant>,
 }
 
-impl Granted {
-    /// If there are no reservations.
-    pub fn alone(grant: NodeGrant) -> Granted {
-        Granted { grant, followed: Vec::new() }
-    }
-}
-
 /// A planned job that a walk has placed.
 struct PlacedStart<'a> {
     end: Time,
@@ -129,16 +122,6 @@ impl NodePlan {
         let StartedJob { id, end, .. } = self.started[number];
         let at = self.leaving.partition_point(|leaving| leaving.end <= end);
         self.leaving.insert(at, Leaving { end, id, started: Some(number) });
-    }
-
-    /// What is free now.
-    pub fn free(&self) -> &[Tres] {
-        self.rooms.free()
-    }
-
-    /// Whether there are no reservations.
-    pub fn is_empty(&self) -> bool {
-        self.planned.is_empty()
     }
 
     /// Whether a job fits nowhere now.

@@ -1,19 +1,18 @@
 //! What decides in a backfilling pass where its rules leave something open.
 
-use super::arrivals::Arrivals;
-use super::machine::Machine;
-use super::order::{Order, Rank};
-use super::policy::{Decisions, Policy};
-use super::queue::Waiting;
-use super::room::Room;
-use super::rules::Rules;
-use crate::time::Time;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::machine::Machine;
+use crate::schedule::order::{Order, Rank};
+use crate::schedule::policy::{Decisions, Policy};
+use crate::schedule::queue::Waiting;
+use crate::schedule::rules::Rules;
+use crate::time::{Seconds, Time};
 
 /// The place of a job among those that are tried: a class, and its place in that. The smallest comes first.
-pub(super) type Precedence = (u8, Rank);
+pub(in crate::schedule) type Precedence = (u8, Rank);
 
 /// Who is protected, who starts first, and in which order jobs are tried.
-pub(super) trait Guide {
+pub(in crate::schedule) trait Guide {
     /// The classes of precedence before the last one, in which jobs are in the order of the scan.
     const CLASSES: u8 = 0;
 
@@ -29,8 +28,16 @@ pub(super) trait Guide {
         jobs.sort_by_cached_key(|job| self.precedence(job, arrivals, now));
     }
 
-    /// Adds the waiting jobs of a class that is not the last, if there is room for them, in the order of their precedence.
-    fn list_class(&self, _class: u8, _room: &Room, _view: &Machine, _jobs: &mut Vec<Waiting>) {}
+    /// Adds the waiting jobs of a class that is not the last, if there is room for them, in the order of their precedence. `longest`
+    /// is the length of the longest job of a width that has room; None if none has.
+    fn list_class(
+        &self,
+        _class: u8,
+        _longest: impl Fn(i64) -> Option<Seconds>,
+        _machine: &Machine,
+        _jobs: &mut Vec<Waiting>,
+    ) {
+    }
 
     /// Jobs of at least this width start before all others if they can be placed; none if there is no such width. `head` is the
     /// first of the waiting jobs.
@@ -59,7 +66,7 @@ impl Guide for Rules {
 }
 
 /// A backfilling policy of which a pass can have another guide than the rules.
-pub(super) trait Guided: Policy {
+pub(in crate::schedule) trait Guided: Policy {
     /// A pass, as [`Policy::decide`] makes it.
     fn guided_pass(&mut self, guide: &impl Guide, machine: &Machine, out: &mut Decisions);
 }

