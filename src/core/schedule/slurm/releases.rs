@@ -21,13 +21,13 @@ pub(crate) struct Release {
 }
 
 /// A running job that leaves its nodes at its planned end.
-pub(crate) trait Leaving {
+pub(crate) trait Releasing {
     fn end(&self) -> Time;
     /// Whether it has one of these nodes.
     fn meets(&self, nodes: &NodeSet) -> bool;
 }
 
-impl Leaving for Release {
+impl Releasing for Release {
     fn end(&self) -> Time {
         self.end
     }
@@ -59,7 +59,7 @@ impl EndGrouping {
     ///
     /// Jobs on other nodes do not count: a group has at least one that does, and if the last one inside is not one of them, the group
     /// goes on to the next.
-    pub fn last_of_group<J: Leaving>(&self, jobs: &[J], allowed: &NodeSet, first: usize, wanted: usize) -> usize {
+    pub fn last_of_group<J: Releasing>(&self, jobs: &[J], allowed: &NodeSet, first: usize, wanted: usize) -> usize {
         let first_end = jobs[first].end();
         // Groups are aligned to the clock so that they stay the same from pass to pass.
         let base = first_end - (first_end + self.unix_start).rem_euclid(FIRST_GROUP) + FIRST_GROUP;
@@ -79,7 +79,7 @@ impl EndGrouping {
 }
 
 /// The first job at or after this place that has one of the allowed nodes.
-pub(crate) fn next_on<J: Leaving>(jobs: &[J], allowed: &NodeSet, from: usize) -> Option<usize> {
+pub(crate) fn next_on<J: Releasing>(jobs: &[J], allowed: &NodeSet, from: usize) -> Option<usize> {
     (from..jobs.len()).find(|&at| jobs[at].meets(allowed))
 }
 

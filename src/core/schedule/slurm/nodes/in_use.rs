@@ -6,7 +6,7 @@ use super::NodeSet;
 use super::site::SlurmSite;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Resource};
-use crate::schedule::slurm::releases::{Leaving, Release, Releases};
+use crate::schedule::slurm::releases::{Release, Releases, Releasing};
 use crate::time::Time;
 
 /// What is used of a node.
@@ -43,7 +43,7 @@ pub struct RunningJob {
     pub is_whole: bool,
 }
 
-impl Leaving for RunningJob {
+impl Releasing for RunningJob {
     fn end(&self) -> Time {
         self.end
     }

@@ -8,7 +8,7 @@ use super::job::{NodeCounts, QueueEntry};
 use super::site::SlurmSite;
 use super::state::{NodesState, PreemptionState, SlurmNodes, WithoutJobs};
 use crate::machine::{NodeGrant, PreemptMode};
-use crate::schedule::slurm::releases::Leaving;
+use crate::schedule::slurm::releases::Releasing;
 use crate::sort::sort_by_key;
 use crate::time::{Seconds, Time};
 
