@@ -91,6 +91,7 @@ impl RunningJobs {
 
     /// The first predicted end by which running jobs free at least `procs` processors, and the number of processors freed
     /// by all jobs that are predicted to end by then. None if all running jobs together use fewer.
+    #[inline]
     pub fn end_that_frees(&self, procs: i64) -> Option<(Time, i64)> {
         let mut freed = 0;
         let mut blocks = self.jobs.blocks().iter();

@@ -170,7 +170,7 @@ impl<S: Space> Backfill<S> {
                 has_rest = true;
                 break;
             }
-            if starts[..ahead].contains(&job.id) {
+            if ahead > 0 && starts[..ahead].contains(&job.id) {
                 continue;
             }
             if !space.is_open(job.id, machine) {
@@ -229,6 +229,9 @@ impl<S: Space> Backfill<S> {
         if are_any_gone {
             self.candidates.retain(|job| !starts.contains(&job.id) && !self.space.has_reservation(job.id));
         }
+        if self.candidates.is_empty() {
+            return;
+        }
         guide.sort(&mut self.candidates, pass.arrivals, machine.now);
         self.start_candidates(is_protected, machine, starts);
     }
@@ -244,11 +247,10 @@ impl<S: Space> Backfill<S> {
         }
         let Backfill { rules, backlog: Backlog { index, arrivals, .. }, space, .. } = self;
         let pass = Pass { machine, arrivals };
-        while let Some(job) = index.first(space.limits(&pass)) {
+        while let Some(job) = index.take(space.limits(&pass)) {
             let has_started = space.try_start(job, false, &pass);
             debug_assert!(has_started, "the index finds what has room");
             space.counts_as(job.length, rules.running.running_length(job.id, job.length, arrivals), machine.now);
-            machine.waiting.get(job.id).into_iter().for_each(|job| index.remove(job));
             starts.push(job.id);
         }
     }

@@ -36,10 +36,7 @@ impl OneReservation {
 
     /// Adds up the processors of running jobs in order of their ends, jobs with equal ends together, until the head fits. The jobs
     /// that started in this pass count as running. Without a head every job may start that fits the free processors.
-    fn shadow(&mut self, machine: &Machine) -> Shadow {
-        if let Some(shadow) = self.shadow {
-            return shadow;
-        }
+    fn find_shadow(&mut self, machine: &Machine) -> Shadow {
         let missing = self.head.map_or(i64::MAX, |head| head.procs - self.capacity.free());
         let frees = if self.started.is_empty() {
             // A faster way for most passes.
@@ -61,15 +58,20 @@ impl OneReservation {
             })
             .find(|(_, freed)| *freed >= missing)
         };
-        let shadow = match frees {
+        match frees {
             Some((time, freed)) => Shadow { time, extra: freed - missing },
             None => Shadow { time: Time::MAX, extra: 0 },
-        };
-        self.shadow = Some(shadow);
-        shadow
+        }
+    }
+
+    #[inline]
+    fn shadow(&mut self, machine: &Machine) -> Shadow {
+        let shadow = self.shadow.unwrap_or_else(|| self.find_shadow(machine));
+        *self.shadow.insert(shadow)
     }
 
     /// The limits for a job that must not delay the head.
+    #[inline]
     fn room(&mut self, machine: &Machine) -> Room {
         let Shadow { time, extra } = self.shadow(machine);
         Room { free: self.capacity.free(), extra, longest: time.saturating_sub(machine.now) }
@@ -152,7 +154,9 @@ impl Space for OneReservation {
         for places in part.chunks(u64::BITS as usize) {
             let mut held = places.iter().rev().fold(0u64, |held, place| held << 1 | u64::from(place.fits(&room)));
             while held > 0 {
-                jobs.extend(places[held.trailing_zeros() as usize].job());
+                if let Some(job) = places[held.trailing_zeros() as usize].job() {
+                    jobs.push(*job);
+                }
                 held &= held - 1;
             }
         }

@@ -94,6 +94,13 @@ impl Ranked {
         self.widths.first().map(|width| width.procs)
     }
 
+    /// Removes the first job that is not too long.
+    pub fn take(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
+        let job = self.first(longest)?;
+        self.remove_id(job.id);
+        Some(job)
+    }
+
     fn remove_id(&mut self, id: JobId) {
         let Some((procs, rank)) = self.places.remove(&id) else { return };
         let at = self.place(procs).expect("the width of a job in the index");

@@ -62,4 +62,9 @@ impl ScanIndex {
     pub fn first(&self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
         of_either!(self, index => index.first(longest))
     }
+
+    /// Removes the first job that is not too long.
+    pub fn take(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
+        of_either!(self, index => index.take(longest))
+    }
 }

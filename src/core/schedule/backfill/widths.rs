@@ -90,10 +90,31 @@ impl Widths {
     /// The first job that is not too long. `longest` is the limit for jobs of a width, and None for this and all larger widths if
     /// no such job can start.
     pub fn first(&self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
-        let fitting = || self.widths.iter().map_while(|width| Some((width, longest(width.procs)?)));
+        self.find(longest).map(|(at, place)| self.job(at, place))
+    }
+
+    /// Removes the first job that is not too long.
+    pub fn take(&mut self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<FittingJob> {
+        let (at, place) = self.find(longest)?;
+        let job = self.job(at, place);
+        self.remove_at(at, place);
+        Some(job)
+    }
+
+    fn job(&self, at: usize, place: usize) -> FittingJob {
+        let WidthTree { procs, jobs, least, capacity, .. } = &self.widths[at];
+        FittingJob { id: jobs[place].1, procs: *procs, length: least[capacity + place] }
+    }
+
+    /// The width of the first job that is not too long, and its place there.
+    fn find(&self, longest: impl Fn(i64) -> Option<Seconds>) -> Option<(usize, usize)> {
+        let fitting = || {
+            let widths = self.widths.iter().enumerate();
+            widths.map_while(|(at, width)| Some((at, width, longest(width.procs)?)))
+        };
         let shortest = || {
-            let any_is_short = |(width, longest): &(&WidthTree, Seconds)| width.shortest <= *longest;
-            fitting().filter(any_is_short).map(|(width, _)| width.shortest).min()
+            let short = fitting().filter(|(_, width, longest)| width.shortest <= *longest);
+            short.map(|(_, width, _)| width.shortest).min()
         };
         // No job that fits comes before those that are not longer than this.
         let most = match self.order {
@@ -101,10 +122,11 @@ impl Widths {
             Order::PredictionClass => longest_of_class(class(shortest()?)),
             _ => Seconds::MAX - 1,
         };
-        let found = fitting()
-            .filter_map(|(width, longest)| width.earliest(longest.min(most)).map(|(job, place)| (job, width, place)));
-        let ((_, id), width, place) = found.min_by_key(|(job, ..)| *job)?;
-        Some(FittingJob { id, procs: width.procs, length: width.least[width.capacity + place] })
+        let found = fitting().filter_map(|(at, width, longest)| {
+            let (job, place) = width.earliest(longest.min(most))?;
+            Some((job, at, place))
+        });
+        found.min().map(|(_, at, place)| (at, place))
     }
 
     /// Removes the job at a place of a width.
