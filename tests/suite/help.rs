@@ -570,11 +570,11 @@ fn the_makefile_of_the_page_on_sweeps_works() {
     assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,kin,300"), "{rows}");
 }
 
-/// The recipe of `sim help predictors` for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
+/// The recipe of `sim help contributing` for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
 /// the same here as in the library: see main.rs.)
 #[test]
 fn the_predictor_of_the_page_works() {
-    let page = &pages()["predictors"];
+    let page = &pages()["contributing"];
     assert!(page.contains(include_str!("size_mean.rs")), "the page has another text than size_mean.rs");
     let catalog = include_str!("../../src/core/predict/catalog.rs");
     let entry = "    (&size_mean::FORM, |_| Box::new(SizeMean::default())),";
@@ -595,10 +595,10 @@ fn the_predictor_of_the_page_works() {
     assert!(summary.ra_mean > 0.25 && summary.misses > 0, "{summary:?}");
 }
 
-/// The same for the scheduler of `sim help schedulers`.
+/// The same for the scheduler of that page.
 #[test]
 fn the_scheduler_of_the_page_works() {
-    let page = &pages()["schedulers"];
+    let page = &pages()["contributing"];
     assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
     let catalog = include_str!("../../src/core/schedule/catalog.rs");
     let entry = "    (&largest_first::FORM, |_, _| Scheduler::new(LargestFirst)),";
