@@ -66,6 +66,8 @@ enum Example {
     Trees,
     /// A scheduler for exec that only orders the queue, in Python
     Order,
+    /// A program that calls sim and schedules, in Python
+    Caller,
     /// An environment of Gymnasium, in which an agent schedules
     Gymnasium,
     /// A program that learns an order of the queue and judges it on jobs that it has not seen, in Python
@@ -83,6 +85,7 @@ impl Example {
             (ListedKind::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
             (ListedKind::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
             (ListedKind::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
+            (ListedKind::Schedulers, Example::Caller) => Some(include_str!("examples/caller.py")),
             (ListedKind::Schedulers, Example::Gymnasium) => Some(include_str!("examples/scheduling.py")),
             (ListedKind::Schedulers, Example::Learn) => Some(include_str!("examples/learn.py")),
             (ListedKind::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
@@ -133,7 +136,7 @@ fn execute(args: &ListArgs) -> anyhow::Result<()> {
     if let Some(example) = args.example {
         let Some(source) = example.source(args.what) else {
             let message = "there is no such example: sim list predictors --example python|trees|rust, or \
-                           sim list schedulers --example python|order|gymnasium|learn|rust";
+                           sim list schedulers --example python|order|caller|gymnasium|learn|rust";
             return refuse(message);
         };
         return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);

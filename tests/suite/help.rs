@@ -621,15 +621,14 @@ fn the_scheduler_of_the_page_works() {
     assert!(summarize(&workload, &record, &Measure::default()).backfilled > 100);
 }
 
-/// The program of `sim help schedulers` that calls `sim` is run as it is.
+/// The example that calls `sim` is run as it is.
 #[test]
-fn the_caller_of_the_page_works() {
-    if !has_python("the_caller_of_the_page_works") {
+fn the_caller_of_the_examples_works() {
+    if !has_python("the_caller_of_the_examples_works") {
         return;
     }
     let folder = furnished();
-    let page = &pages()["schedulers"];
-    let [caller] = blocks(page, "python")[..] else { panic!("the page has one block of Python") };
+    let caller = sim_ok(&["list", "schedulers", "--example", "caller"]);
     fs::write(folder.path().join("caller.py"), caller).unwrap();
     let ran = shell(folder.path(), "python3 caller.py");
     assert!(ran.code == 0 && ran.out.lines().count() == 5, "{} {}", ran.out, ran.err);
