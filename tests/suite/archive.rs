@@ -220,5 +220,5 @@ fn a_week_of_the_medium_cluster() {
     let figures =
         [hours("wait_mean"), figure("bsld_mean", 1.0), hours("wait_p95"), hours("wait_max"), hours("wide_wait_mean")];
     assert_eq!(ROW.split_whitespace().skip(2).collect::<Vec<_>>(), figures);
-    assert!(include_str!("../../src/cli/help/slurm.md").contains(ROW));
+    assert!(include_str!("../../src/cli/help/results.md").contains(ROW));
 }
