@@ -83,7 +83,7 @@ struct PredictArgs {
     /// Keep the events in this file, and begin with those that are in it [default: nothing is kept]
     #[arg(long, value_name = "FILE", display_order = 3)]
     state: Option<String>,
-    /// The number of ended jobs that are kept when older ones are forgotten; there are never more than about twice as many
+    /// Keep this number of ended jobs: older ones are forgotten when there are twice as many
     #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
     /// How far the time of an event may be ahead of the clock of this machine; off for events of a simulation. Times in the
