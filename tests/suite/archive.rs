@@ -196,7 +196,7 @@ fn every_log_runs_and_its_schedule_reads_back() {
     }
 }
 
-/// A row of the table in `sim help slurm`: a week of UB's medium cluster, whose submissions are known, but no real run.
+/// A row of the table in `sim help results`: a week of UB's medium cluster, whose submissions are known, but no real run.
 ///
 /// It takes longest of all tests. Tests start in order of their names, so that others run beside it here.
 #[test]
