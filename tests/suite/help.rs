@@ -321,7 +321,7 @@ fn the_help_is_short_and_there_is_more() {
     for option in shadowtime::experiment::OPTIONS {
         assert!(all.contains(&format!("--{}", option.name)), "--{}", option.name);
     }
-    for words in ["--predictions-out <FILE>", "--color <WHEN>", "\nExamples:\n", "Topics: logs, "] {
+    for words in ["--predictions-out <FILE>", "--color <WHEN>", "\nExamples:\n", "Topics: tour, "] {
         assert!(all.contains(words), "{words}");
     }
     // The short help of a command leaves out what is used rarely.
