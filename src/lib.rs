@@ -66,15 +66,15 @@
 //!
 //! # Where to change what
 //!
-//! A path begins in the folder of its package: `trace/clean.rs` is `src/core/trace/clean.rs`.
+//! How to add a predictor, a scheduler, a column, a chart, a subcommand, an option, a format, a resource or anything else that
+//! is an entry of a list: `sim help contributing` (`cli/help/contributing.md`). Here is what else is where. A path begins in the
+//! folder of its package: `trace/clean.rs` is `src/core/trace/clean.rs`.
 //!
-//! - A new predictor: a file in `predict/` and a line in `predict/catalog.rs`.
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; one that schedules: `schedule/exec/protocol.rs`
 //!   and `schedule/exec/news.rs`, what it may answer: `schedule/exec/turn.rs`; how programs are started and ended: `program/`.
 //! - What an episode is that a caller of `sim` plays (`exec:command=-`), and how it begins: `experiment/episodes.rs`; the
 //!   conversation: `cli/simulate/caller.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.
-//! - A new scheduler: a file in `schedule/` and a line in `schedule/catalog.rs`.
 //! - What schedulers are told, what they are asked and what they answer: `schedule/policy.rs`. How the state of a machine changes,
 //!   and which changes are impossible: `schedule/machine.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
@@ -86,11 +86,9 @@
 //!   `schedule/backfill/nodes/mod.rs`; whether they hold: `schedule/backfill/nodes/plan.rs`, as far as numbers of CPUs say that:
 //!   `schedule/backfill/nodes/bounds.rs`; which jobs have room: `schedule/backfill/nodes/rooms.rs`; nodes whose CPUs are all alike:
 //!   `schedule/backfill/nodes/pool.rs`.
-//! - A new device, such as FPGAs: a line of the table in `tres.rs`, from which its fields, columns and limits follow, and what Slurm's
-//!   scheduler does with it, `schedule/slurm/nodes/`. How lists such as `cpu=4,mem=8G` are read: `tres.rs` too.
+//! - How lists such as `cpu=4,mem=8G` are read: `tres.rs`.
 //! - Sorted lists that change in the middle, with a summary per block: `sorted_blocks.rs`.
-//! - A new order of the queue: `schedule/order.rs`; a new key of the schedulers that backfill: `schedule/rules.rs`. Who decides
-//!   where such rules leave something open: `schedule/backfill/guide.rs`.
+//! - Who decides where the rules of backfilling leave something open: `schedule/backfill/guide.rs`.
 //! - The reservations on a pool of processors: `schedule/backfill/one.rs` if there is one, `schedule/backfill/many.rs` if there are
 //!   more.
 //! - What Slurm's scheduler does: when its passes come, `schedule/slurm/clock.rs`; how a backfill pass plans a job,
@@ -106,7 +104,6 @@
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
 //!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.
 //! - How a malleable job chooses its processors: `malleable/strategy.rs` and `malleable/decide.rs`.
-//! - A new way to predict waits: a file in `wait/` and its form in `wait/method.rs`.
 //! - How the present queue is simulated: `wait/forward/snapshot.rs`; from what runtimes are drawn: `wait/forward/draws.rs`; how
 //!   past waits correct the result: `wait/recalibrate.rs`.
 //! - When an answer for a queue of now is said to be reliable: `wait/reliability.rs`; how past answers are judged:
@@ -116,14 +113,10 @@
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`]; what it receives, an [`engine::Event`].
 //! - The model of clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
-//! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
-//! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
-//! - A new format of logs or of present queues: a file in `trace/formats/` with its entry, and a line in the table in
-//!   `trace/formats/mod.rs`.
+//! - The order of events at all sites of `sim meta`: `meta/clock.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
 //! - What the rows of a format say that a job asks for, command lines of sbatch, and files of requests: `trace/requests/`.
 //! - The ids that jobs have in their log: `trace/ids.rs`.
-//! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
@@ -136,22 +129,15 @@
 //!   `report/price.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`. The verdict: `fidelity/verdict.rs`.
-//! - A column of runs: its figure in `metrics/summary.rs`, then its entry in `metrics/columns.rs`. A column of another output:
-//!   its entry in the list of that output (`..._COLUMNS`, `..._columns()`).
-//! - A new output: its list of columns, and its entry in `compare/outputs.rs`, by which `sim compare` knows its rows.
-//! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
-//!   commands share: `cli/output_options.rs`.
 //! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
 //!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
 //! - Which names a shell offers for an option: `cli/completions/sources.rs`.
-//! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`; by what they ask for:
-//!   `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs wait: `metrics/reasons.rs`.
+//! - Groups of jobs by what they ask for: `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs
+//!   wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
-//! - A new chart of a report: a file in `report/html/charts/` and a line in `report/html/charts/mod.rs`. What charts show of a
-//!   run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts
-//!   as files for papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
-//! - An option that changes results: its line in `experiment/option_table.rs`; when it has no effect: `experiment/effects.rs`;
-//!   the keys of runs that are made of them: `experiment/run_key.rs`. Any other option: the file of its command in `cli/`.
+//! - Axes of charts and their ticks: `report/html/axis.rs`; colours and layout: `report/html/style.css`. Charts as files for
+//!   papers (`--svg`): `report/html/chart_files.rs`; their colours: `report/html/svg.rs`.
+//! - The keys of runs, which are made of the options: `experiment/run_key.rs`.
 //! - After any change that changes results: increase [`runs::RESULTS_REVISION`], so that no folder mixes old results with
 //!   new ones.
 

@@ -62,8 +62,12 @@ struct ListArgs {
 enum Example {
     /// A program for exec; standard library only
     Python,
+    /// A predictor for exec with boosted trees of scikit-learn, in Python
+    Trees,
     /// A scheduler for exec that only orders the queue, in Python
     Order,
+    /// A program that calls sim and schedules, in Python
+    Caller,
     /// An environment of Gymnasium, in which an agent schedules
     Gymnasium,
     /// A program that learns an order of the queue and judges it on jobs that it has not seen, in Python
@@ -77,9 +81,11 @@ impl Example {
     fn source(self, what: Option<ListedKind>) -> Option<&'static str> {
         match (what?, self) {
             (ListedKind::Predictors, Example::Python) => Some(include_str!("examples/ruh.py")),
+            (ListedKind::Predictors, Example::Trees) => Some(include_str!("examples/trees.py")),
             (ListedKind::Predictors, Example::Rust) => Some(include_str!("examples/half.rs")),
             (ListedKind::Schedulers, Example::Python) => Some(include_str!("examples/easy.py")),
             (ListedKind::Schedulers, Example::Order) => Some(include_str!("examples/order.py")),
+            (ListedKind::Schedulers, Example::Caller) => Some(include_str!("examples/caller.py")),
             (ListedKind::Schedulers, Example::Gymnasium) => Some(include_str!("examples/scheduling.py")),
             (ListedKind::Schedulers, Example::Learn) => Some(include_str!("examples/learn.py")),
             (ListedKind::Schedulers, Example::Rust) => Some(include_str!("examples/widest.rs")),
@@ -129,8 +135,8 @@ pub fn forms(what: ListedKind) -> Vec<&'static Form> {
 fn execute(args: &ListArgs) -> anyhow::Result<()> {
     if let Some(example) = args.example {
         let Some(source) = example.source(args.what) else {
-            let message = "there is no such example: sim list predictors --example python|rust, or sim list schedulers \
-                           --example python|order|gymnasium|learn|rust";
+            let message = "there is no such example: sim list predictors --example python|trees|rust, or \
+                           sim list schedulers --example python|order|caller|gymnasium|learn|rust";
             return refuse(message);
         };
         return Ok(Output::stdout().fill(|out| out.write_all(source.as_bytes()))?);

@@ -72,7 +72,7 @@ pub struct GroupOptions {
     /// memory, week, hour (several with commas)
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = GroupBy::parse, help_heading = "Output")]
     by: Vec<GroupBy>,
-    /// Of users, groups, queues, partitions, QOS and accounts, tables have this number, the largest by area, and the others in one line
+    /// Show the N largest users, groups, queues, partitions, QOS or accounts in tables, by area, and sum up the rest
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub top: usize,
     /// Write the figures of all groups of --by (without it, of all keys that the log has) as CSV; - for standard output

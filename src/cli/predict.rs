@@ -7,7 +7,6 @@ use std::time::SystemTime;
 use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::{UsageError, refuse};
-use super::help::program_in_page;
 use super::interrupt;
 use super::log::read_log;
 use super::notes::report_cleaning;
@@ -43,7 +42,7 @@ pub const COMMAND: CommandForm = CommandForm {
   sim predict --state events.jsonl < /dev/null
       exit code 0 if this state can be used
   sim predict --example hook > hook.py
-      the hook for PBS of `sim help production`
+      the hook for PBS; `--example follow` and `service` are its other parts
 
 Lines in, one JSON object each. Ids and names are texts or numbers, times are seconds since 1970:
   {\"event\":\"arrival\",\"time\":1700000000,
@@ -84,34 +83,36 @@ struct PredictArgs {
     /// Keep the events in this file, and begin with those that are in it [default: nothing is kept]
     #[arg(long, value_name = "FILE", display_order = 3)]
     state: Option<String>,
-    /// The number of ended jobs that are kept when older ones are forgotten; there are never more than about twice as many
+    /// Keep this number of ended jobs: older ones are forgotten when there are twice as many
     #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
     /// How far the time of an event may be ahead of the clock of this machine; off for events of a simulation. Times in the
     /// past are never too old
     #[arg(long, value_name = "DURATION|off", default_value = "1d", value_parser = parse_max_ahead, display_order = 5)]
     max_ahead: MaxAhead,
-    /// Print a program that connects this command to PBS, in Python, and do nothing else; see `sim help production`
+    /// Print a file that connects this command to PBS, and do nothing else; see `sim help production`
     #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 6)]
     example: Option<ExampleProgram>,
 }
 
-/// The programs of the page `sim help production`.
+/// The files of `sim help production`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExampleProgram {
     /// hook.py: sets soft_walltime of new jobs
     Hook,
     /// follow.py: a service that answers the hook and follows the accounting log
     Follow,
+    /// shadowtime.service: the unit with which systemd starts follow.py
+    Service,
 }
 
 impl ExampleProgram {
-    fn code(self) -> &'static str {
-        let file = match self {
-            ExampleProgram::Hook => "hook.py",
-            ExampleProgram::Follow => "follow.py",
-        };
-        program_in_page("production", file)
+    fn text(self) -> &'static str {
+        match self {
+            ExampleProgram::Hook => include_str!("examples/hook.py"),
+            ExampleProgram::Follow => include_str!("examples/follow.py"),
+            ExampleProgram::Service => include_str!("examples/shadowtime.service"),
+        }
     }
 }
 
@@ -132,7 +133,7 @@ fn checked_predictor(text: &str) -> Result<String, String> {
 
 fn execute(args: &PredictArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if let Some(program) = args.example {
-        return Ok(Output::stdout().fill(|out| out.write_all(program.code().as_bytes()))?);
+        return Ok(Output::stdout().fill(|out| out.write_all(program.text().as_bytes()))?);
     }
     let options = options::read(matches)?;
     refuse_files(args)?;

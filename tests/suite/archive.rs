@@ -196,7 +196,7 @@ fn every_log_runs_and_its_schedule_reads_back() {
     }
 }
 
-/// A row of the table in `sim help slurm`: a week of UB's medium cluster, whose submissions are known, but no real run.
+/// A row of the table in `sim help results`: a week of UB's medium cluster, whose submissions are known, but no real run.
 ///
 /// It takes longest of all tests. Tests start in order of their names, so that others run beside it here.
 #[test]
@@ -220,5 +220,5 @@ fn a_week_of_the_medium_cluster() {
     let figures =
         [hours("wait_mean"), figure("bsld_mean", 1.0), hours("wait_p95"), hours("wait_max"), hours("wide_wait_mean")];
     assert_eq!(ROW.split_whitespace().skip(2).collect::<Vec<_>>(), figures);
-    assert!(include_str!("../../src/cli/help/slurm.md").contains(ROW));
+    assert!(include_str!("../../src/cli/help/results.md").contains(ROW));
 }

@@ -285,13 +285,13 @@ fn late_text(folder: &Folder) -> String {
     folder.read("late.swf")
 }
 
-/// The table of `sim help fidelity`: the scheduler that is nearest, beside plain EASY. All schedulers of the default, and
+/// The table of `sim help results`: the scheduler that is nearest, beside plain EASY. All schedulers of the default, and
 /// the two largest logs, take long.
 #[test]
 fn the_table_of_the_page_is_true() {
     let Some(logs) = real_logs("fidelity::the_table_of_the_page_is_true") else { return };
-    let page = include_str!("../../src/cli/help/fidelity.md");
-    let (_, table) = page.split_once("\nlog  ").unwrap();
+    let page = include_str!("../../src/cli/help/results.md");
+    let (_, table) = page.split_once("\nlog        recorded  nearest").unwrap();
     let table = table.split("```").next().unwrap();
     let mut seen = 0;
     for line in table.lines().skip(1) {

@@ -321,7 +321,7 @@ fn the_help_is_short_and_there_is_more() {
     for option in shadowtime::experiment::OPTIONS {
         assert!(all.contains(&format!("--{}", option.name)), "--{}", option.name);
     }
-    for words in ["--predictions-out <FILE>", "--color <WHEN>", "\nExamples:\n", "Topics: logs, "] {
+    for words in ["--predictions-out <FILE>", "--color <WHEN>", "\nExamples:\n", "Topics: tour, "] {
         assert!(all.contains(words), "{words}");
     }
     // The short help of a command leaves out what is used rarely.
@@ -570,12 +570,12 @@ fn the_makefile_of_the_page_on_sweeps_works() {
     assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,kin,300"), "{rows}");
 }
 
-/// The recipe of `sim help predictors` for a new predictor is compiled here, as it is, and run. (`crate::predict` and the other paths mean
-/// the same here as in the library: see main.rs.)
+/// The predictor that `sim help contributing` names is compiled here, and run. (`crate::predict` and the other paths mean the same here
+/// as in the library: see main.rs.)
 #[test]
 fn the_predictor_of_the_page_works() {
-    let page = &pages()["predictors"];
-    assert!(page.contains(include_str!("size_mean.rs")), "the page has another text than size_mean.rs");
+    let page = &pages()["contributing"];
+    assert!(page.contains("`tests/suite/size_mean.rs`"));
     let catalog = include_str!("../../src/core/predict/catalog.rs");
     let entry = "    (&size_mean::FORM, |_| Box::new(SizeMean::default())),";
     assert!(page.contains(entry) && page.contains("`use super::size_mean::{self, SizeMean};`"));
@@ -595,11 +595,11 @@ fn the_predictor_of_the_page_works() {
     assert!(summary.ra_mean > 0.25 && summary.misses > 0, "{summary:?}");
 }
 
-/// The same for the scheduler of `sim help schedulers`.
+/// The same for the scheduler of that page.
 #[test]
 fn the_scheduler_of_the_page_works() {
-    let page = &pages()["schedulers"];
-    assert!(page.contains(include_str!("largest_first.rs")), "the page has another text than largest_first.rs");
+    let page = &pages()["contributing"];
+    assert!(page.contains("`tests/suite/largest_first.rs`"));
     let catalog = include_str!("../../src/core/schedule/catalog.rs");
     let entry = "    (&largest_first::FORM, |_, _| Scheduler::new(LargestFirst)),";
     assert!(page.contains(entry) && page.contains("`use super::largest_first::{self, LargestFirst};`"));
@@ -620,15 +620,14 @@ fn the_scheduler_of_the_page_works() {
     assert!(summarize(&workload, &record, &Measure::default()).backfilled > 100);
 }
 
-/// The program of `sim help schedulers` that calls `sim` is run as it is.
+/// The example that calls `sim` is run as it is.
 #[test]
-fn the_caller_of_the_page_works() {
-    if !has_python("the_caller_of_the_page_works") {
+fn the_caller_of_the_examples_works() {
+    if !has_python("the_caller_of_the_examples_works") {
         return;
     }
     let folder = furnished();
-    let page = &pages()["schedulers"];
-    let [caller] = blocks(page, "python")[..] else { panic!("the page has one block of Python") };
+    let caller = sim_ok(&["list", "schedulers", "--example", "caller"]);
     fs::write(folder.path().join("caller.py"), caller).unwrap();
     let ran = shell(folder.path(), "python3 caller.py");
     assert!(ran.code == 0 && ran.out.lines().count() == 5, "{} {}", ran.out, ran.err);

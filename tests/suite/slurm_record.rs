@@ -159,8 +159,8 @@ fn free_simulations_are_as_near_to_a_real_slurm_as_the_next_run_of_it() {
         let difference = sum(|run| run.simulated_wait) / sum(|run| run.recorded_wait) - 1.0;
         assert!(difference.abs() <= 0.10, "{table}");
     }
-    let page = include_str!("../../src/cli/help/slurm.md");
-    assert!(page.contains(&table), "`sim help slurm` must have this table:\n{table}");
+    let page = include_str!("../../src/cli/help/results.md");
+    assert!(page.contains(&table), "`sim help results` must have this table:\n{table}");
 }
 
 #[test]

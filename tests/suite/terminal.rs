@@ -203,16 +203,16 @@ fn long_texts_go_through_the_pager() {
         assert!(shown.success, "{pager}: {}", shown.raw);
         shown.raw
     };
-    let whole = paged(&["help", "waits"], "");
+    let whole = paged(&["help", "logs"], "");
     assert!(whole.lines().count() > 200, "{whole}");
-    assert_eq!(paged(&["help", "waits"], "cat"), whole);
-    let numbered = paged(&["help", "waits"], "sed 's/^/> /'");
+    assert_eq!(paged(&["help", "logs"], "cat"), whole);
+    let numbered = paged(&["help", "logs"], "sed 's/^/> /'");
     assert!(numbered.lines().all(|line| line.starts_with("> ")) && numbered.lines().count() == whole.lines().count());
     assert!(paged(&["--help-all"], "sed 's/^/> /'").starts_with("> How long"));
     // It may end before it has read everything.
-    assert_eq!(paged(&["help", "waits"], "head -n 3").lines().count(), 3);
-    assert_eq!(paged(&["help", "waits"], "true"), "");
-    let missing = paged(&["help", "waits"], "/no/such/pager -x");
+    assert_eq!(paged(&["help", "logs"], "head -n 3").lines().count(), 3);
+    assert_eq!(paged(&["help", "logs"], "true"), "");
+    let missing = paged(&["help", "logs"], "/no/such/pager -x");
     assert!(missing.starts_with("warning: cannot start the pager '/no/such/pager': "), "{missing}");
     assert!(missing.ends_with(&whole), "{missing}");
     // The version is one line.

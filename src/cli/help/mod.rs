@@ -38,39 +38,35 @@ macro_rules! page {
 
 /// All pages, in the order in which `sim list topics` prints them.
 const TOPICS: &[Topic] = &[
+    page!("tour", Some("example"), "ten minutes with the files of a small site, for an administrator"),
+    page!("glossary", None, "the words of these pages and of the outputs"),
     page!("logs", Some("trace"), "your own cluster's log, where to get logs, formats, cleaning, shaping"),
     page!("machines", Some("machine"), "nodes and partitions of a site: slurm.conf, TOML, accounts and limits"),
-    page!("gpus", None, "GPU clusters: from a table of jobs to answers, and whether prediction helps there"),
+    page!("gpus", None, "GPU clusters: from a table of jobs to answers"),
     page!("formats", None, "every output with its columns, standard output, exit codes"),
     page!("comparisons", None, "several settings, who gains and who pays, groups of jobs, is it chance?"),
     page!("reports", Some("report"), "a comparison as one HTML file with charts"),
     page!("feedback", None, "users who react: jobs that arrive after the simulated ends of earlier ones"),
     page!("schedulers", None, "the schedulers and how they decide"),
-    page!("slurm", None, "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon"),
+    page!("slurm", None, "Slurm's own scheduler, and your slurm.conf"),
     page!("predictors", None, "the predictors of runtimes with all their keys"),
     page!("templates", Some("search"), "templates of similar jobs and the search for them"),
-    page!("estimates", Some("estimates"), "models that make user estimates"),
+    page!("estimates", None, "models that make user estimates"),
     page!("workloads", Some("generate"), "models that make logs"),
     page!("sweeps", Some("sweep"), "grids of settings: lists, folders, resuming, Slurm, shell scripts"),
     page!("recommendations", Some("recommend"), "which scheduler and predictor a site should use, and who would pay"),
-    page!(
-        "fidelity",
-        Some("fidelity"),
-        "how near a simulated schedule is to the recorded one, for each log of the archive"
-    ),
-    page!(
-        "production",
-        Some("predict"),
-        "predictions for a batch system: a hook for PBS, and what is possible with Slurm"
-    ),
+    page!("fidelity", Some("fidelity"), "how near a simulated schedule is to the recorded one"),
+    page!("production", Some("predict"), "predictions for a batch system: PBS, and what is possible with Slurm"),
     page!("waits", Some("wait"), "predicting when a job will start"),
     page!("meta", Some("meta"), "one stream of jobs, many sites"),
     page!("malleable", Some("malleable"), "jobs that choose their number of processors"),
-    page!("reproduce", Some("reproduce"), "the papers: what they published and what is measured here"),
+    page!("reproduce", Some("reproduce"), "the papers: how to compute their tables, and what differs"),
+    page!("results", None, "what was measured: which setting helps, Slurm, waits, the papers"),
     page!("checks", None, "how the results of this program were checked"),
     page!("speed", None, "how long runs take and how much memory they need"),
     page!("ci", Some("compare"), "a CI job that fails when figures change, and the comparison of two outputs"),
     page!("how-it-works", None, "the order of events, reservations, missed deadlines"),
+    page!("contributing", None, "which files a new predictor, scheduler, column, chart or format needs"),
 ];
 
 /// The names of the pages, each with a line about it.
@@ -106,17 +102,6 @@ pub fn printed(topic: &str) -> io::Result<String> {
     let mut text = Vec::new();
     page::write(&mut text, topic.text, page::WIDTH, page::Look::AsWritten)?;
     String::from_utf8(text).map_err(io::Error::other)
-}
-
-/// The code of a program that is part of a page: the first block of Python after the heading with the name of its file.
-///
-/// # Panics
-/// If the page has no such heading.
-pub fn program_in_page(topic: &str, file: &str) -> &'static str {
-    let page = TOPICS.iter().find(|other| other.name == topic).map_or("", |topic| topic.text);
-    let after_heading = page.split_once(&format!("\n### {file}\n")).map(|(_, text)| text);
-    let block = after_heading.and_then(|text| text.split_once("\n```python\n")?.1.split_once("```\n"));
-    block.unwrap_or_else(|| panic!("the page '{topic}' has no program '{file}'")).0
 }
 
 /// The option that prints all options of a simulation. `--help` prints what fits on two screens.

@@ -98,7 +98,7 @@ options! {
         "predictor" "SPEC" [predictor: By(predict::catalog::parse, Spec::to_string)]
             "How runtimes are predicted, name or name:key=value,..., as a list or a range to compare several: sbh,ruh:window=1..3; see `sim list predictors`"
         "baseline" "SCHEDULER/PREDICTOR" [baseline: OrNone(By(Setting::parse_pair, Setting::pair))]
-            "Add the improvement over another run of the same jobs, or `none`; that run is plain, without --inflate and --pass-on-miss"
+            "Add the improvement over this setting on the same jobs, or `none`; the baseline runs without --inflate and --pass-on-miss"
     }
     Log {
         "procs" "N" [cleaning.procs: Maybe(Whole(1, u32::MAX))]
@@ -110,7 +110,7 @@ options! {
         "overrun" "RULE" [cleaning.overrun: Words(OVERRUNS)]
             "A job that outlives its estimate runs on as recorded (extend), or is ended there (kill)"
         "strict" "" [cleaning.strict: Words(SWITCH)]
-            "A job wider than the machine, or one that can never start on it, is an error, instead of being dropped and counted"
+            "Stop at a job that is wider than the machine or can never start on it, instead of dropping and counting it"
         "skip-bad-lines" "" [skip_bad_lines: Words(SWITCH)]
             "Skip and count faulty lines instead of stopping at the first"
     }

@@ -115,7 +115,7 @@ pub const SJBF: Form = Form {
 
 pub const CONSERVATIVE: Form = Form {
     name: "conservative",
-    about: "every waiting job has a reservation, as if recomputed at each pass: 100,000 jobs with queues of up to 7,000 jobs take 20 s",
+    about: "every waiting job has a reservation; each pass makes all of them again",
     keys: &[RUNNING, PLACEMENT],
 };
 

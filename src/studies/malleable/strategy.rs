@@ -137,7 +137,7 @@ const PRED: Form = Form {
 };
 const BIAS: Form = Form {
     name: "bias",
-    about: "the same with predictions corrected by the line through past ones and their outcomes, in log space",
+    about: "the same with predictions corrected by a regression line of past predictions and queue times, in logarithms",
     keys: &[
         PREDICTOR,
         BENEFACTORS,
@@ -152,7 +152,7 @@ const BIAS: Form = Form {
 };
 const HEUR: Form = Form {
     name: "heur",
-    about: "hold out for a share of A, then run on what is free",
+    about: "wait until a share of A is free, then run on what is free",
     keys: &[
         Key::new(
             "f",

@@ -112,7 +112,7 @@ const SIMULATE: Form = Form {
             name: "draws",
             kind: Kind::Whole { least: 0 },
             default: "0",
-            about: "simulations with drawn runtimes (estimates times ratios of the user's last 20 jobs), for ranges; 0: one, with predicted runtimes",
+            about: "the number of simulations with drawn runtimes; 0: one simulation with predicted runtimes",
         },
         Key {
             name: "recalibrate",

@@ -10,7 +10,7 @@ use crate::time::Seconds;
 
 pub static FORM: Form = Form {
     name: "feit",
-    about: "the runtime over a uniform accuracy, with a peak of exact estimates and a hump of quick failures",
+    about: "the runtime divided by a uniformly drawn accuracy, with many exact estimates and many quick failures",
     keys: &[
         Key::new("peak", Kind::FROM_0_TO_1, "0.1", "the share of the jobs whose estimate is their runtime"),
         Key {

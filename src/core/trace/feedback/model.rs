@@ -18,18 +18,18 @@ const LIMIT: Key = Key {
     name: "limit",
     kind: Kind::Duration { least: 0 },
     default: "20m",
-    about: "the longest think time: after a longer one a user begins anew, at the time in the log",
+    about: "the longest think time; after a longer one the job arrives at its time in the log",
 };
 
 static THINK: Form = Form {
     name: "think",
-    about: "a job comes a think time after the end of its user's job that ended last before it in the log",
+    about: "a job arrives a think time after the end of the user's job that ended last before it in the log",
     keys: &[LIMIT],
 };
 
 static SESSION: Form = Form {
     name: "session",
-    about: "a batch of jobs comes a think time after all jobs of its user's batch before it in the session have ended",
+    about: "a batch of jobs arrives a think time after the end of the user's batch before it in the session",
     keys: &[LIMIT],
 };
 
