@@ -114,6 +114,7 @@
 //!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`]; what it receives, an [`engine::Event`].
+//! - A study of a paper: a file in `reproduce/` and a line in `reproduce/mod.rs`. Its options are in its entry.
 //! - The model of GPU clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - A new policy that distributes jobs over sites: `meta/policies.rs`; the order of events at all sites: `meta/clock.rs`.
 //! - A new estimate model: a file in `model/estimates/` and an entry in `model/estimates/catalog.rs`.
@@ -121,6 +122,8 @@
 //!   `trace/formats/mod.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
 //! - What the rows of a format say that a job asks for, command lines of sbatch, and files of requests: `trace/requests/`.
+//! - A key of `--log-format`: `trace/formats/keys.rs`, and the entries of the formats that have it; how specs are read:
+//!   `trace/formats/spec.rs`.
 //! - The ids that jobs have in their log: `trace/ids.rs`.
 //! - Which records are dropped or changed: `trace/clean.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
@@ -140,9 +143,11 @@
 //! - A new output: its list of columns, and its entry in `compare/outputs.rs`, by which `sim compare` knows its rows.
 //! - A new subcommand: a file in `cli/` with its form, and a line in the list of `cli/mod.rs`. The options that several
 //!   commands share: `cli/output_options.rs`.
-//! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
+//! - What the short help shows: `cli/help/summary.rs`; how pages are printed: `cli/help/page.rs`; when there are
 //!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
-//! - Which names a shell offers for an option: `cli/completions/sources.rs`.
+//! - Which names a shell offers for an option: `cli/completions.rs`.
+//! - A word of the command line that changes: its new one in `cli/old_words.rs`, so that whoever types the old one is told.
+//! - A program that `sim predict --example` prints: a file in `cli/examples/` and a line in `cli/predict.rs`.
 //! - Another way to group jobs (`--by`): `metrics/breakdown/grouping.rs`; by what they ask for:
 //!   `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.

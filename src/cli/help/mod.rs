@@ -4,7 +4,6 @@
 //! exists once. See [`page::write`] for what printing changes in a page.
 
 mod page;
-mod style;
 mod summary;
 
 use std::io::{self, Write};
@@ -49,7 +48,7 @@ const TOPICS: &[Topic] = &[
     page!("slurm", None, "Slurm's own scheduler, your slurm.conf, and how it was checked against the daemon"),
     page!("predictors", None, "the predictors of runtimes with all their keys"),
     page!("templates", Some("search"), "templates of similar jobs and the search for them"),
-    page!("estimates", Some("estimates"), "models that make user estimates"),
+    page!("estimates", None, "models that make user estimates"),
     page!("workloads", Some("generate"), "models that make logs"),
     page!("sweeps", Some("sweep"), "grids of settings: lists, folders, resuming, Slurm, shell scripts"),
     page!("recommendations", Some("recommend"), "which scheduler and predictor a site should use, and who would pay"),
@@ -78,46 +77,18 @@ pub fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
     TOPICS.iter().map(|topic| (topic.name, topic.about))
 }
 
-/// What `sim help` can be asked for: the commands and the pages, each name once, with a line about it.
-pub fn names() -> Vec<(&'static str, &'static str)> {
-    let is_page = |(topic, _): &(&str, &str)| !forms().any(|form| form.name == *topic);
-    commands().chain(topics().filter(is_page)).collect()
-}
-
 /// The commands in the order of the main help, each with a line about it.
 fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
     forms().map(|form| (form.name, form.about))
 }
 
 /// The page to which the help of a command refers.
-pub fn topic_of(command: &str) -> Option<&'static str> {
+fn topic_of(command: &str) -> Option<&'static str> {
     TOPICS.iter().find(|topic| topic.command == Some(command)).map(|topic| topic.name)
 }
 
 /// How the help of a command refers to a page.
-pub const REFERENCE: &str = "See also: sim help ";
-
-/// A page as it is printed.
-///
-/// # Errors
-/// If there is no such page.
-pub fn printed(topic: &str) -> io::Result<String> {
-    let topic = TOPICS.iter().find(|other| other.name == topic).ok_or(io::ErrorKind::NotFound)?;
-    let mut text = Vec::new();
-    page::write(&mut text, topic.text, page::WIDTH, page::Look::AsWritten)?;
-    String::from_utf8(text).map_err(io::Error::other)
-}
-
-/// The code of a program that is part of a page: the first block of Python after the heading with the name of its file.
-///
-/// # Panics
-/// If the page has no such heading.
-pub fn program_in_page(topic: &str, file: &str) -> &'static str {
-    let page = TOPICS.iter().find(|other| other.name == topic).map_or("", |topic| topic.text);
-    let after_heading = page.split_once(&format!("\n### {file}\n")).map(|(_, text)| text);
-    let block = after_heading.and_then(|text| text.split_once("\n```python\n")?.1.split_once("```\n"));
-    block.unwrap_or_else(|| panic!("the page '{topic}' has no program '{file}'")).0
-}
+const REFERENCE: &str = "See also: sim help ";
 
 /// The option that prints all options of a simulation. `--help` prints what fits on two screens.
 pub const ALL: &str = "--help-all";
@@ -225,7 +196,7 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
         }
         if let Some(topic) = topic {
             out.write_all(if is_command { b"\n" } else { b"" })?;
-            page::write(out, topic.text, width::of_stdout().columns, page::Look::of_stdout())?;
+            page::write(out, topic.text, width::of_stdout().columns)?;
         }
         Ok(())
     })?)

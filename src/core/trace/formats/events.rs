@@ -1,8 +1,8 @@
 //! The workloads of UB's Slurm simulator: a line `-dt SECONDS -e submit_batch_job | OPTIONS pseudo.job` per submission, with
 //! options of `sbatch`. It says how long jobs run, but not when they started.
 
-use super::FormatEntry;
 use super::slurm::duration;
+use super::{FormatEntry, keys};
 use crate::time::{FOREVER, MINUTE, Seconds, Time};
 use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
@@ -22,8 +22,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
             _ => row(line, collector),
         })
     },
-    units: &[Unit::Cpus, Unit::Gpus],
-    options: &["--partition-limit"],
+    keys: &[keys::unit(&["cpus", "gpus"]), keys::SUBMIT_TIME, keys::PARTITION_LIMIT],
     ..FormatEntry::ACCOUNTING
 };
 
