@@ -222,7 +222,7 @@ fn what_cannot_be_made_says_what_can() {
             "'--estimates <MODEL>': estimate model 'f:f=x': f: 'x' is not a number from 0 to 1000000",
         ),
         (&["--estimates-seed", "1.5"], "'--estimates-seed <S>': '1.5' is not a whole number"),
-        (&["--estimates", "f", "sweep"], "'--estimates' belongs to the main command"),
+        (&["--estimates", "f", "list"], "'--estimates' belongs to the main command"),
         (&["trace", "info", "--estimates", "f"], "unexpected argument '--estimates'"),
     ] {
         let ran = sim(args);

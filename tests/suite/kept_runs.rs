@@ -41,7 +41,7 @@ fn runs_of_the_main_command_are_found_again() {
     let log = folder.write("other.swf", demo_text());
     let other = with_out(
         &[&NINE[..], &["--trace", &log, "--baseline", "easy/estimate", "--procs", "64"]].concat(),
-        "--out",
+        "--keep",
         &out,
     );
     assert_counts(&other, "9 runs: 0 reused, 9 computed");

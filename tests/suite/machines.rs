@@ -55,7 +55,7 @@ fn a_configuration_becomes_toml() {
             "warning: {conf}: not simulated, though it may change which jobs start: PartitionName AllowQos (line 6)\n"
         ),
         format!("note: {conf}: not used: NodeName NodeAddr (line 3)\n"),
-        format!("note: {dump}: not used: User AdminLevel (line 7)\n"),
+        format!("note: {dump}: not used: AdminLevel ({dump}, line 7)\n"),
         format!("note: {conf}: 4 nodes, 2 partitions\n"),
     ] {
         assert!(ran.err.contains(&note), "{note}\n{}", ran.err);

@@ -26,7 +26,6 @@ fn a_log_is_an_option_or_a_plain_argument() {
         &["trace", "info"],
         &["trace", "validate"],
         &["trace", "convert", "--out", "-"],
-        &["trace", "convert", "--estimates", "f", "--out", "-"],
         &["sweep", "--first", "100", "--out", study, "--resume"],
         &["meta", "--first", "200", "--policy", "static"],
     ];
@@ -293,13 +292,12 @@ fn seeds_are_the_same_by_default_and_shown() {
         "malleable --days 1 --strategy avg --format csv",
         "generate lublin --jobs 100",
         "generate sessions --jobs 100",
-        "trace convert --estimates f --out -",
     ] {
         assert_eq!(with(command, ""), with(command, "--seed 1"), "{command}");
     }
     assert!(with("--first 200 --shake 30s --format csv --no-header", "").trim_end().ends_with("shake=30s seed=1"));
     for (command, text) in [
-        ("wait --first 500 --at 400 --format table", "seed 5"),
+        ("wait ask --first 500 --at 400 --format table", "seed 5"),
         ("wait ask --first 500 --job procs=4,estimate=1h --format csv", ",seed"),
         ("meta --scenario 1K-equal-I --days 1 --policy static --format table", "seed 5"),
         ("malleable --days 1 --strategy avg --format table", "seed 5"),

