@@ -112,10 +112,13 @@
 //!   `engine/feedback.rs`.
 //! - What an event does, and the order of events: [`engine::Simulation`]. Code that only receives events is an
 //!   [`engine::Observer`]; what it receives, an [`engine::Event`].
+//! - A study of a paper: a file in `reproduce/` and a line in `reproduce/mod.rs`. Its options are in its entry.
 //! - The model of clusters in the artifact of Helios: `reproduce/helios/`; predictions from a table: `predict/given.rs`.
 //! - The order of events at all sites of `sim meta`: `meta/clock.rs`.
 //! - How rows of any format become records: `trace/rows/collect.rs`; which columns and lines a row has: `trace/rows/columns.rs`.
 //! - What the rows of a format say that a job asks for, command lines of sbatch, and files of requests: `trace/requests/`.
+//! - A key of `--log-format`: `trace/formats/keys.rs`, and the entries of the formats that have it; how specs are read:
+//!   `trace/formats/spec.rs`.
 //! - The ids that jobs have in their log: `trace/ids.rs`.
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
@@ -129,9 +132,11 @@
 //!   `report/price.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:
 //!   `fidelity/columns.rs`. Which schedulers compete there: `fidelity/mod.rs`. The verdict: `fidelity/verdict.rs`.
-//! - What the short help shows: `cli/help/summary.rs`; how pages look on a terminal: `cli/help/page.rs`; when there are
+//! - What the short help shows: `cli/help/summary.rs`; how pages are printed: `cli/help/page.rs`; when there are
 //!   colours: `cli/color.rs`; which cells have them: `report/table_cell.rs`.
-//! - Which names a shell offers for an option: `cli/completions/sources.rs`.
+//! - Which names a shell offers for an option: `cli/completions.rs`.
+//! - A word of the command line that changes: its new one in `cli/old_words.rs`, so that whoever types the old one is told.
+//! - A program that `sim predict --example` prints: a file in `cli/examples/` and a line in `cli/predict.rs`.
 //! - Groups of jobs by what they ask for: `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs
 //!   wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.

@@ -1,7 +1,6 @@
 //! `sim fidelity`: how near a simulated schedule is to the recorded one.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
@@ -10,14 +9,14 @@ use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
 use super::options::{self, SettingList};
-use super::output_options::{Format, GroupOptions, OutputFiles, OutputOptions};
+use super::output_options::{Format, GroupOptions, KeepOption, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
-use super::{CommandForm, is_given, parsed};
+use super::{CommandForm, is_given, parsed, rows_page};
 use crate::fidelity::{
     DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading, FidelityRow,
-    RecordedComparison, RecordedWaits, fidelity_group_cells, write_compared_jobs, write_fidelity,
+    RecordedComparison, RecordedWaits, fidelity_group_cells, verdict_in_words, write_compared_jobs, write_fidelity,
     write_fidelity_groups, write_windows,
 };
 use crate::metrics::GroupBy;
@@ -69,10 +68,11 @@ struct FidelityArgs {
     /// Write a CSV with the moving means, one line per window; - for standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     windows_out: Option<String>,
-    /// Keep finished runs in this folder, and reuse those that are in it. With groups, jobs or windows, all runs are computed
-    /// again [default: runs are not kept]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepOption,
+    /// Write the verdict and the figures of all schedules as a page; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -124,10 +124,14 @@ impl PrintedSchedule {
 fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let SettingList { options: settings, swept } = options::read_settings(matches, None)?;
     let print = args.groups.printed(args.output.print)?;
-    let outputs =
-        [("--by-out", &args.groups.by_out), ("--jobs-out", &args.jobs_out), ("--windows-out", &args.windows_out)];
+    let outputs = [
+        ("--by-out", &args.groups.by_out),
+        ("--jobs-out", &args.jobs_out),
+        ("--windows-out", &args.windows_out),
+        ("--html", &args.html),
+    ];
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
-    let [by_out, jobs_out, windows_out] = files;
+    let [by_out, jobs_out, windows_out, html] = files;
 
     let mut tables = args.table_keys(settings.len(), print.format());
     if tables.is_empty() && is_given(matches, "top") {
@@ -135,7 +139,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         return refuse(message);
     }
     let given = (args.log.given(), &args.log.source());
-    let how = ReadOptions { digest: args.out.is_some(), ..ReadOptions::default() };
+    let how = ReadOptions { digest: args.keep.folder.is_some(), ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits)?;
     log.show_names(args.names);
     let workload = log.workload.clone();
@@ -172,7 +176,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let details = Details { again, record: true, ..Details::default() };
     let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
     let ComputedRuns { rows, extras, .. } =
-        log.compute(&Work { folder: args.out.as_deref(), format, threads, details }, &yields)?;
+        log.compute(&Work { folder: args.keep.folder.as_deref(), format, threads, details }, &yields)?;
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
@@ -187,6 +191,11 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let files = FidelityFiles { by_out, jobs_out, windows_out };
     files.write(&workload, &recorded, &schedules, tables.len())?;
     let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
+    if let (Some(out), Some(nearest)) = (html, schedules.first()) {
+        let verdict = verdict_in_words(&format!("The nearest schedule, {},", nearest.name), &nearest.figures);
+        let page = rows_page::page(format!("Simulated and recorded: {}", workload.label), verdict, &rows);
+        out.fill(|out| out.write_all(page.as_bytes()))?;
+    }
     let table = |out: &mut dyn Write, width: Width| {
         let names: Vec<String> = schedules.iter().map(|schedule| schedule.name.clone()).collect();
         let figures: Vec<&FidelityFigures> = schedules.iter().map(|schedule| &schedule.figures).collect();

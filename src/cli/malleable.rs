@@ -56,7 +56,7 @@ struct MalleableArgs {
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
     days: u32,
     /// The offered load by day: arrivals per second times mean sequential lifetime, divided by the number of processors
-    #[arg(long, alias = "rho", value_name = "LOAD", default_value_t = 0.75, value_parser = options::number("a load", (0.01, 100.0), 0.75), help_heading = "Workload")]
+    #[arg(long, value_name = "LOAD", default_value_t = 0.75, value_parser = options::number("a load", (0.01, 100.0), 0.75), help_heading = "Workload")]
     offered_load: f64,
     /// The number of processors of the machine
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Workload")]
@@ -74,7 +74,7 @@ struct MalleableArgs {
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Workload")]
     seed: u64,
     /// Run N workloads, with the seeds from --seed on, and print means with 95% intervals
-    #[arg(long, alias = "seeds", value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     #[arg(conflicts_with_all = ["jobs_out", "scatter_out"], help_heading = "Workload")]
     replications: Option<u32>,
     /// Write a CSV with one line per job and strategy; - for standard output (the summary then goes to standard error)

@@ -18,6 +18,7 @@ mod color;
 mod compare;
 mod completions;
 mod estimates;
+mod example;
 mod failure;
 mod fidelity;
 mod generate;
@@ -31,6 +32,7 @@ mod man;
 mod meta;
 mod names;
 mod notes;
+mod old_words;
 mod one_language;
 mod options;
 mod output_options;
@@ -44,6 +46,7 @@ mod recommend;
 mod report;
 mod report_files;
 mod reproduce;
+mod rows_page;
 mod search;
 mod settings;
 mod simulate;
@@ -78,18 +81,18 @@ struct CommandForm {
 /// The subcommands in the groups of the short help, each with its heading.
 const GROUPS: [(&str, &[&CommandForm]); 3] = [
     ("Simulate", &[&report::COMMAND, &sweep::COMMAND, &compare::COMMAND, &trace::COMMAND, &list::COMMAND]),
-    ("My site", &[&recommend::COMMAND, &fidelity::COMMAND, &wait::COMMAND, &predict::COMMAND, &machine::COMMAND]),
     (
-        "Research",
+        "My site",
         &[
-            &reproduce::COMMAND,
-            &search::COMMAND,
-            &meta::COMMAND,
-            &malleable::COMMAND,
-            &generate::COMMAND,
-            &estimates::COMMAND,
+            &recommend::COMMAND,
+            &fidelity::COMMAND,
+            &wait::COMMAND,
+            &predict::COMMAND,
+            &machine::COMMAND,
+            &example::COMMAND,
         ],
     ),
+    ("Research", &[&reproduce::COMMAND, &search::COMMAND, &meta::COMMAND, &malleable::COMMAND, &generate::COMMAND]),
 ];
 
 /// The subcommands that are about the program itself.
@@ -150,7 +153,7 @@ const EXAMPLES: &str = "Examples:
   sim sweep --trace KTH.swf,CTC.swf --predictor estimate,ruh,easy++ --out study
   sim search CTC.swf --out ctc.templates   which past jobs predict best
   sim malleable                            jobs that choose their processors
-  sim wait CTC.swf --ask procs=64,estimate=2h
+  sim wait ask CTC.swf --job procs=64,estimate=2h
       when would such a job start?
   sim meta --site A=KTH.swf --site B=CTC.swf
       one stream of jobs, two machines
@@ -270,16 +273,18 @@ pub fn run_with(
 fn execute(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     interrupt::watch();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(shell) = completions::requested() {
-        return Ok(completions::answer(&shell, arguments, command())?);
-    }
     color::follow(&arguments);
     let mut command = command_for(&arguments);
     // Checked first, because clap would report the options of the command that was meant as unknown.
     refuse_unknown_commands(&command, &arguments)?;
+    let words: Vec<String> =
+        without_global_options(&arguments).map(|word| word.to_string_lossy().into_owned()).collect();
     let matches = match command.try_get_matches_from_mut(arguments) {
         Ok(matches) => matches,
-        Err(error) if error.use_stderr() => error.exit(),
+        Err(error) if error.use_stderr() => {
+            old_words::refuse_unknown(&error, &words)?;
+            error.exit()
+        }
         Err(help) => return Ok(help::print(&help)?),
     };
     if let Some(names) = help::asked(&matches) {

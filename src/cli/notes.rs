@@ -325,7 +325,7 @@ pub fn report_reading(log: &Log) {
     if !source.unused_limits.is_empty() {
         let names: Vec<_> = source.unused_limits.iter().map(|name| printable(name)).collect();
         warning(format_args!(
-            "{}: --partition-limit has no effect for {}: no job there is without a limit of its own",
+            "{}: partition-limit has no effect for {}: no job there is without a limit of its own",
             log.name,
             names.join(", ")
         ));

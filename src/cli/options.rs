@@ -18,9 +18,6 @@ use crate::schedule;
 use crate::spec::{Spec, SpecError, expand, parse_list};
 use crate::text::printable_lines;
 
-/// The option that can be given several times.
-const REPEATED: &str = "partition-limit";
-
 /// Adds the options of these sections to a command.
 pub fn add(command: Command, sections: &[Section]) -> Command {
     add_these(command, OPTIONS.iter().filter(|option| sections.contains(&option.section)))
@@ -50,8 +47,6 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     let argument = argument.help_heading(option.section.heading());
     match option.is_switch() {
         true => argument.num_args(0..=1).require_equals(true).default_missing_value("on").hide_possible_values(true),
-        // `--partition-limit a=1d --partition-limit b=2d` is the same as `--partition-limit a=1d,b=2d`.
-        false if option.name == REPEATED => argument.value_name(option.value).action(ArgAction::Append),
         false => argument.value_name(option.value),
     }
 }
@@ -201,10 +196,8 @@ fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecErr
     let mut options = Options::default();
     for option in OPTIONS.iter().filter(|option| !names.contains(&option.name)) {
         // A command may have only some of the options.
-        if let Ok(Some(texts)) = matches.try_get_many::<String>(option.name) {
-            let text = texts.cloned().collect::<Vec<_>>().join(",");
-            // Each value was checked when it was read, but not all of a repeated option together.
-            option.set(&mut options, &text).map_err(|why| SpecError(format!("--{}: {why}", option.name)))?;
+        if let Ok(Some(text)) = matches.try_get_one::<String>(option.name) {
+            option.set(&mut options, text).map_err(|why| SpecError(format!("--{}: {why}", option.name)))?;
         }
     }
     Ok(options)

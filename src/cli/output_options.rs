@@ -2,6 +2,7 @@
 //! writes in addition to the result that it prints.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum};
 
@@ -32,6 +33,15 @@ pub struct OutputOptions {
     threads: Option<u32>,
     #[command(flatten)]
     pub print: PrintOptions,
+}
+
+/// The option of a command whose finished runs can be kept.
+#[derive(Clone, Debug, Args)]
+pub struct KeepOption {
+    /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is shown or written
+    /// is computed again [default: runs are not kept]
+    #[arg(long = "keep", value_name = "DIR", help_heading = "Output")]
+    pub folder: Option<PathBuf>,
 }
 
 /// The options of a command that prints a result.

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Command;
 
 use super::failure::{UsageError, refuse};
+use super::old_words::refuse_old;
 use crate::settings_file;
 use crate::similar::{most_similar, similar_file};
 
@@ -58,6 +59,9 @@ fn is_settings(file: &str, most: usize) -> bool {
 /// If there is no such file.
 pub fn refuse_unknown_word(word: &str, command: &Command) -> Result<(), UsageError> {
     let path = Path::new(word);
+    if !path.exists() {
+        refuse_old(command.get_name(), word)?;
+    }
     if word == "-" || word.is_empty() || word.contains(['.', '/', '\\']) || path.exists() {
         return Ok(());
     }

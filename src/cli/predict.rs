@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::SystemTime;
 
-use clap::{ArgMatches, Args, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::interrupt;
@@ -20,7 +21,7 @@ use crate::experiment::Section::{Log, Reading};
 use crate::files;
 use crate::predict;
 use crate::production::{InputLine, LONGEST_LINE, ProductionError, Service, learn, read_line};
-use crate::report::Output;
+use crate::report::{Output, OutputError};
 use crate::text::{counted, grouped};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{Cleaning, Source, TraceError, clean_out};
@@ -84,36 +85,35 @@ struct PredictArgs {
     #[arg(long, value_name = "FILE", display_order = 3)]
     state: Option<String>,
     /// Keep this number of ended jobs: older ones are forgotten when there are twice as many
-    #[arg(long, value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
+    #[arg(long = "keep-jobs", value_name = "JOBS", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000), display_order = 4)]
     keep: u32,
     /// How far the time of an event may be ahead of the clock of this machine; off for events of a simulation. Times in the
     /// past are never too old
     #[arg(long, value_name = "DURATION|off", default_value = "1d", value_parser = parse_max_ahead, display_order = 5)]
     max_ahead: MaxAhead,
-    /// Print a file that connects this command to PBS, and do nothing else; see `sim help production`
-    #[arg(long, value_enum, value_name = "EXAMPLE", display_order = 6)]
-    example: Option<ExampleProgram>,
+    /// Print a program that connects this command to a batch system, and do nothing else; without a name, which there are; see
+    /// `sim help production`
+    #[arg(long, value_name = "EXAMPLE", num_args = 0..=1, value_parser = PossibleValuesParser::new(EXAMPLES.map(|(name, ..)| name)), display_order = 6)]
+    example: Option<Option<String>>,
 }
 
-/// The files of `sim help production`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExampleProgram {
-    /// hook.py: sets soft_walltime of new jobs
-    Hook,
-    /// follow.py: a service that answers the hook and follows the accounting log
-    Follow,
-    /// shadowtime.service: the unit with which systemd starts follow.py
-    Service,
-}
+/// The programs that `--example` prints: a name, a line about it, and its text.
+const EXAMPLES: [(&str, &str, &str); 3] = [
+    ("hook", "a hook for PBS that sets soft_walltime of new jobs", include_str!("examples/hook.py")),
+    (
+        "follow",
+        "a service that answers the hook and follows the accounting log of PBS",
+        include_str!("examples/follow.py"),
+    ),
+    ("service", "the unit with which systemd starts follow.py", include_str!("examples/shadowtime.service")),
+];
 
-impl ExampleProgram {
-    fn text(self) -> &'static str {
-        match self {
-            ExampleProgram::Hook => include_str!("examples/hook.py"),
-            ExampleProgram::Follow => include_str!("examples/follow.py"),
-            ExampleProgram::Service => include_str!("examples/shadowtime.service"),
-        }
-    }
+/// Prints a program, or the names of all.
+fn print_example(wanted: Option<&str>) -> Result<(), OutputError> {
+    Output::stdout().fill(|out| match EXAMPLES.iter().find(|(name, ..)| Some(*name) == wanted) {
+        Some((.., text)) => out.write_all(text.as_bytes()),
+        None => EXAMPLES.iter().try_for_each(|(name, about, _)| writeln!(out, "{name:<8}{about}")),
+    })
 }
 
 /// How far an event may be ahead of the clock. Its own type, because clap gives an option of an `Option` another meaning.
@@ -132,8 +132,8 @@ fn checked_predictor(text: &str) -> Result<String, String> {
 }
 
 fn execute(args: &PredictArgs, matches: &ArgMatches) -> anyhow::Result<()> {
-    if let Some(program) = args.example {
-        return Ok(Output::stdout().fill(|out| out.write_all(program.text().as_bytes()))?);
+    if let Some(program) = &args.example {
+        return Ok(print_example(program.as_deref())?);
     }
     let options = options::read(matches)?;
     refuse_files(args)?;

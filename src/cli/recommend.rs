@@ -1,7 +1,6 @@
 //! `sim recommend`: which scheduler and predictor a site should use.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 
@@ -9,17 +8,18 @@ use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
 use super::notes::{warn_of_missing_users, warn_of_never, warn_of_other_jobs};
 use super::options;
-use super::output_options::OutputOptions;
+use super::output_options::{KeepOption, OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
-use super::{CommandForm, is_given, parsed};
+use super::{CommandForm, is_given, parsed, rows_page};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::{Options, Setting};
 use crate::metrics::Column;
 use crate::recommend::{
-    Question, default_candidates, figure, guards, recommendation_cells, slurm_candidates, write_recommendation,
+    Question, answer_in_words, default_candidates, figure, guards, recommendation_cells, slurm_candidates,
+    write_recommendation,
 };
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
@@ -43,7 +43,7 @@ pub const COMMAND: CommandForm = CommandForm {
   sim recommend site.log --present sjbf/easy++ --objective wait \\
     --guard wait_max=2x
   sim recommend CTC.swf --candidates 'sjbf/ruh:window=1..5,easy/kin' \\
-    --out study --format csv
+    --keep study --format csv
   sim recommend CTC.swf --guard wait_max=3x --guard users_lose_pct=10
   sim recommend CTC.swf --candidates +easy:queue=saf/estimate
       the default candidates and one more
@@ -77,9 +77,11 @@ struct RecommendArgs {
     /// by up to 30 s)
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000), display_order = 6)]
     replications: u32,
-    /// Keep finished runs in this folder, and reuse those that are in it [default: runs are not kept]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepOption,
+    /// Write the answer and the figures of all candidates as a page; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -202,6 +204,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         slurm_conf::note_idle_limits(schedulers(), options.has_limits());
         options::warn_of_pools(schedulers());
     }
+    let OutputFiles { files: [html], stdout_taken } = OutputFiles::open([("--html", &args.html)], &args.log.files())?;
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(), &options)?;
     let predictors = candidates.iter().chain([&present]).map(|setting| &setting.predictor);
@@ -229,7 +232,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let jobs = counted(fewest as u64, "job");
         warning(format_args!("one part of the log has only {jobs}: this is weak evidence"));
     }
-    let folder = args.out.as_deref().inspect(|folder| keep_at_interrupt(folder));
+    let folder = args.keep.folder.as_deref().inspect(|folder| keep_at_interrupt(folder));
     let found = {
         let progress = Progress::counting("recommend", "runs", Some(question.runs()));
         question.answer(folder, args.output.threads(), &|done| progress.set(done))?
@@ -240,7 +243,12 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.runs.rows));
     note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
-    Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)
+    if let Some(out) = html {
+        let title = format!("What to use on {}", found.candidates[0].runs.label().trace);
+        let page = rows_page::page(title, answer_in_words(&found), &rows);
+        out.fill(|out| out.write_all(page.as_bytes()))?;
+    }
+    Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_recommendation(out, width, &found))?)
 }
 
 /// A part of a log with fewer jobs says little.

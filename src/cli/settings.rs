@@ -23,6 +23,9 @@ use crate::runs::{
 };
 use crate::trace::{Log, ReadOptions, Source, Workload};
 
+/// The default baseline of the embedded log and of pages: plain EASY.
+pub const PLAIN_EASY: &str = "easy/estimate";
+
 /// The log that several settings run on, read and cleaned for all of them.
 pub struct LogUnderSettings {
     /// As given; None for the embedded log.

@@ -262,7 +262,7 @@ fn given_machines(matches: &ArgMatches) -> Vec<Arc<MachineFile>> {
 }
 
 /// Warns of what a file says and is not simulated, and notes what else is not used.
-fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
+pub fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
     if !mattering.is_empty() {
         let words = ignored_in_words(mattering);
         warning(format_args!("{file}: not simulated, though it may change which jobs start: {words}"));

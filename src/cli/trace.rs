@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Args, Subcommand};
 
+use super::estimates::write_log_with_estimates;
 use super::failure::refuse;
 use super::log::{LogArgs, read_log, write_names_of};
 use super::notes::{report_reading, report_unit, warn_of_peak};
@@ -30,7 +31,12 @@ pub const COMMAND: CommandForm = CommandForm {
         let info = |command| options::add(command, &[Section::Log, Section::Reading]);
         let reading = |command| options::add(command, &[Section::Reading]);
         let validate = |command| options::add_named(reading(listing(command)), &["procs"]);
-        let convert = |command| options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
+        let convert = |command| {
+            let command = options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
+            options::add_named(command, &["estimates", "estimates-seed"]).mut_arg("estimates", |estimates| {
+                estimates.conflicts_with_all(["names_out", "requests_out", "feedback", "procs", "requests"])
+            })
+        };
         let command = TraceArgs::augment_args(command).mut_subcommand("info", info);
         command.mut_subcommand("validate", validate).mut_subcommand("convert", convert)
     },
@@ -47,7 +53,7 @@ struct TraceArgs {
 enum TraceCommand {
     /// Print what a log contains: machine, jobs, users, time span, load, unknown fields, and what cleaning would drop
     #[command(
-        after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json\n  sim trace info sacct.txt --unit nodes"
+        after_help = "Examples:\n  sim trace info KTH.swf.gz\n  sim trace info CTC.swf --procs 512 --format json\n  sim trace info sacct.txt --log-format auto:unit=nodes"
     )]
     Info(PrintedLogArgs),
     /// Check a log: print every faulty line with its position, and other findings; the exit code is 2 if the log is not sound
@@ -58,11 +64,15 @@ enum TraceCommand {
   sim trace convert sacct.txt --out site.swf
   sim trace convert 20260101 20260102 20260103 --out pbs.swf
       rotated files of PBS
-  sim trace convert sacct.txt --unit nodes --procs 512 --out nodes.swf
+  sim trace convert sacct.txt --log-format sacct:unit=nodes --procs 512 \\
+    --out nodes.swf
   sim trace convert sacct.txt --names-out names.csv --out site.swf
       who is user 1?
   sim trace convert site.swf --feedback think --out linked.swf
       who reacted to which job, in fields 17 and 18
+  sim trace convert CTC.swf.gz --estimates tsafrir:tmax=18h,at-tmax=23.8 \\
+    --estimates-seed 1 --out made.swf
+      other estimates; see `sim list estimates`
   sim trace convert sacct.txt --requests-out asked.csv --out site.swf
   sim site.swf --requests asked.csv    memory, GPUs, partitions of jobs
   sim trace convert jobs.csv --out jobs.swf \\
@@ -148,6 +158,11 @@ fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
         [("--out", &Some(args.out.clone())), ("--names-out", &args.names_out), ("--requests-out", &args.requests_out)];
     let OutputFiles { files: [out, names, requests], .. } = OutputFiles::open(outputs, &inputs)?;
     let sources: Vec<Source> = logs.iter().map(|file| Source::from_argument(file)).collect();
+    let out = out.expect("--out is required");
+    if let Some(model) = &options.estimates {
+        let [source] = &sources[..] else { return refuse("--estimates needs one log: join the files first") };
+        return write_log_with_estimates(source, model, options, (out, &args.out), &args.print);
+    }
     let progress = Progress::counting("reading", "records", None);
     let log = read_joined(&sources, &options.read_options(), &mut |records| progress.set(records))?;
     drop(progress);
@@ -156,7 +171,7 @@ fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
         None => None,
         Some(model) => Some(model.fields(&options.clean(&log)?, &log.preceding)?),
     };
-    out.expect("--out is required").fill(|out| write_log(out, &log, &header, preceding.as_deref()))?;
+    out.fill(|out| write_log(out, &log, &header, preceding.as_deref()))?;
     names.map_or(Ok(()), |out| write_names_of(&log, out))?;
     match requests {
         Some(out) => out.fill(|out| write_requests(out, &log))?,

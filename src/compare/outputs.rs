@@ -10,7 +10,7 @@ use crate::metrics::{
     listed_with_setting,
 };
 use crate::recommend::listed_recommendation;
-use crate::report::{FINDING_COLUMNS, listed_groups, machine_columns, name_columns, request_columns, survey_columns};
+use crate::report::{FINDING_COLUMNS, listed_groups, name_columns, request_columns, survey_columns};
 use crate::reproduce::{STUDY_RUN_COLUMNS, listed_figures};
 use crate::search::{STEP_COLUMNS, compared_columns};
 use crate::sweep::{PLAN_COLUMNS, STATUS_COLUMNS};
@@ -118,14 +118,13 @@ pub fn known_outputs() -> Vec<KnownOutput> {
         ),
         output("trace", "sim trace info", Others, "records skipped_lines", listed(&survey_columns())),
         output("findings", "sim trace validate", Others, "finding line", listed(FINDING_COLUMNS)),
-        output("machine", "sim machine", Others, "kind name memory_mb", listed(&machine_columns())),
         output("names", "--names-out", Others, "kind number", listed(&name_columns())),
         output("requests", "sim trace convert --requests-out", Jobs, "job cpus tasks", listed(&request_columns())),
         output("search", "sim search", Others, "name error_min", listed(&compared_columns())),
         output("search-history", "sim search --history-out", Others, "search step", listed(STEP_COLUMNS)),
         output("wait", "sim wait", Figures, "method predictions", listed(&wait_columns())),
-        output("wait-job", "sim wait --at", Jobs, "job distance", listed(&answer_columns())),
-        output("wait-queue", "sim wait --queue", Jobs, "job stage", listed(&live_columns())),
+        output("wait-job", "sim wait ask --at", Jobs, "job distance", listed(&answer_columns())),
+        output("wait-queue", "sim wait ask --queue", Jobs, "job stage", listed(&live_columns())),
         output("wait-jobs", "sim wait --jobs-out", Jobs, "method job", listed(&job_answer_columns())),
         output(
             "wait-confusion",

@@ -10,7 +10,7 @@ mod guard;
 mod tables;
 
 pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
-pub use tables::{listed_recommendation, recommendation_cells, write_recommendation};
+pub use tables::{answer_in_words, listed_recommendation, recommendation_cells, write_recommendation};
 
 use std::path::Path;
 

@@ -67,7 +67,7 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     if question.options.feedback.is_some() {
         write_paragraph(out, FEEDBACK_NOTE, width)?;
     }
-    write_paragraph(out, &answer(found), width)?;
+    write_paragraph(out, &answer_in_words(found), width)?;
     if let Some(command) = found.command() {
         writeln!(out, "\nThe same judgement again:")?;
         write_command(out, width, &command)?;
@@ -164,7 +164,7 @@ fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
 }
 
 /// The answer, headed by a warning if the simulation does not know the site.
-fn answer(found: &Recommendation) -> String {
+pub fn answer_in_words(found: &Recommendation) -> String {
     let is_other = |site: &SiteCheck| site.verdict() == SiteVerdict::NotThisSite;
     match found.question.site.as_ref().is_some_and(is_other) {
         true => format!("Not this site: the simulated waits are far from the recorded ones. {}", advice(found)),

@@ -28,7 +28,7 @@ pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group
 pub use comparison::{FEEDBACK_NOTE, write_comparison};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
-pub use machine::{MachineRow, down_in_words, ignored_in_words, machine_columns, machine_rows, write_machine};
+pub use machine::{down_in_words, ignored_in_words};
 pub use price::price_in_words;
 pub use reasons::{hours_in_words, reason_in_words, shown_reasons, write_reasons};
 pub use requests::{RequestRow, request_columns, requests_in_words, write_requests};

@@ -61,8 +61,8 @@ pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
     for (count, one, many) in [
         (
             source.held,
-            "job was held; it counts as submitted when it became eligible (see --submit-time)",
-            "jobs were held; they count as submitted when they became eligible (see --submit-time)",
+            "job was held; it counts as submitted when it became eligible (see the key submit-time of --log-format)",
+            "jobs were held; they count as submitted when they became eligible (see the key submit-time of --log-format)",
         ),
         (
             source.waits_cut,

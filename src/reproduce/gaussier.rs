@@ -3,7 +3,7 @@
 
 use super::figure::Figure;
 use super::logs::{ArchiveLog, CTC, CURIE, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, pair_cells};
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
+use super::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::RunRow;
 use crate::metrics::columns::BSLD_MEAN;
@@ -17,9 +17,17 @@ const LOGS: [ArchiveLog; 5] = [KTH, CTC, SDSC_SP2, SDSC_BLUE, CURIE];
 pub const GAUSSIER: Study = Study {
     name: "gaussier",
     paper: "Gaussier, Glesser, Reis and Trystram: runtimes predicted by machine learning",
+    help: "Examples:
+  sim reproduce gaussier --logs logs --quick
+      a quick test: less than a minute
+  sim reproduce gaussier --logs logs --keep study
+      six runs of each setting; can be stopped and resumed
+
+Slowdowns and flow times. Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, SDSC-BLUE-2000 and \
+CEA-Curie-2011 of the Parallel Workloads Archive, any version. Jobs end at their estimates.",
     logs: &LOGS,
-    replications: [6, 1],
-    days: [0, 0],
+    options: &[StudyOption::replications([6, 1], SHAKEN)],
+    has_runs: true,
     unit: "runs",
     steps: |setup| setup.logs.len() * CASES.len() * setup.replications as usize,
     compute,
@@ -74,7 +82,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
         figures.extend(CASES.iter().zip(&mut rows).map(|(case, rows)| slowdown(log, case, rows)));
     }
     figures.extend(flow_times(setup)?);
-    Ok(figures.into())
+    Ok(Computed { figures, runs: Some((cells, runs)) })
 }
 
 /// The options of all runs on a log. Runtimes end at the estimate, as in the authors' program.

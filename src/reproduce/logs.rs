@@ -23,19 +23,14 @@ pub(super) const fn log(name: &'static str, prefix: &'static str, thanks: &'stat
 }
 
 pub(super) const ANL: ArchiveLog = log("ANL", "ANL-Intrepid-2009", "Susan Coghlan, Narayan Desai and Wei Tang");
-pub(super) const ATLAS: ArchiveLog = log("Atlas", "LLNL-Atlas-2006", "Moe Jette");
 pub(super) const CTC: ArchiveLog = log("CTC", "CTC-SP2-1996", "Dan Dwyer and Steve Hotovy");
 pub(super) const CURIE: ArchiveLog = log("Curie", "CEA-Curie-2011", "Joseph Emeras");
 pub(super) const HPC2N: ArchiveLog = log("HPC2N", "HPC2N-2002", "Ake Sandgren");
 pub(super) const KTH: ArchiveLog = log("KTH", "KTH-SP2-1996", "Lars Malinowsky");
 pub(super) const LANL: ArchiveLog = log("LANL", "LANL-CM5-1994", "Curt Canada");
-pub(super) const NASA: ArchiveLog = log("NASA", "NASA-iPSC-1993", "Bill Nitzberg");
-pub(super) const RICC: ArchiveLog = log("RICC", "RICC-2010", "Motoyoshi Kurokawa");
 pub(super) const SDSC_BLUE: ArchiveLog = log("SDSC-BLUE", "SDSC-BLUE-2000", "Travis Earheart and Nancy Wilkins-Diehr");
-pub(super) const SDSC_DS: ArchiveLog = log("SDSC-DS", "SDSC-DS-2004", "Victor Hazlewood");
 pub(super) const SDSC_PAR_96: ArchiveLog = log("SDSC-Par-96", "SDSC-Par-1996", "Reagan Moore and Allen Downey");
 pub(super) const SDSC_SP2: ArchiveLog = log("SDSC-SP2", "SDSC-SP2-1998", "Victor Hazlewood");
-pub(super) const THUNDER: ArchiveLog = log("Thunder", "LLNL-Thunder-2007", "Moe Jette");
 
 const HELIOS_DATA: &str = "The logs of GPU clusters are from HeliosData (CC-BY-4.0) and, for Philly, from Microsoft: Q. Hu, P. Sun, \
     S. Yan, Y. Wen and T. Zhang, \"Characterization and Prediction of Deep Learning Workloads in Large-Scale GPU Datacenters\", \
@@ -115,13 +110,6 @@ pub fn find_logs(folder: &Path, wanted: &[ArchiveLog]) -> io::Result<(Vec<FoundL
         }
     }
     Ok((found, missing))
-}
-
-/// The logs of a folder that are not among these, in the order of their names.
-pub fn other_logs(folder: &Path, found: &[FoundLog]) -> io::Result<Vec<PathBuf>> {
-    let mut files = logs_in(folder)?;
-    files.retain(|file| found.iter().all(|other| other.file != *file && !is_of(file, &other.log)));
-    Ok(files)
 }
 
 /// The logs in a folder, in the order of their names.

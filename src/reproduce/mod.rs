@@ -14,8 +14,6 @@ mod kept;
 mod kumar_meta;
 mod kumar_wait;
 mod logs;
-mod orders;
-mod ours;
 #[cfg(feature = "cli")]
 mod page;
 mod smith;
@@ -26,11 +24,10 @@ mod tsafrir;
 
 pub use figure::{Agreement, Figure, listed_figures};
 pub use kept::KeptFigures;
-pub use kumar_meta::kumar_meta_cost;
-pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs, other_logs};
+pub use logs::{ArchiveLog, FoundLog, acknowledgements, find_logs};
 #[cfg(feature = "cli")]
 pub use page::study_page;
-pub use study::{Computed, STUDY_RUN_COLUMNS, Setup, StepDone, Study, StudyError};
+pub use study::{Computed, STUDY_RUN_COLUMNS, Setup, StepDone, Study, StudyError, StudyOption};
 pub use tables::{count_agreements, write_figures, write_overview};
 
 pub use downey::DOWNEY;
@@ -38,12 +35,9 @@ pub use gaussier::GAUSSIER;
 pub use helios::{HELIOS, helios_waits};
 pub use kumar_meta::KUMAR_META;
 pub use kumar_wait::KUMAR_WAIT;
-pub use orders::ORDERS;
-pub use ours::OURS;
 pub use smith::SMITH;
 pub use talby::TALBY;
 pub use tsafrir::TSAFRIR;
 
 /// Every study, in the order of the papers.
-pub const STUDIES: [Study; 10] =
-    [TALBY, SMITH, TSAFRIR, DOWNEY, KUMAR_WAIT, KUMAR_META, GAUSSIER, ORDERS, HELIOS, OURS];
+pub const STUDIES: [Study; 8] = [TALBY, SMITH, TSAFRIR, DOWNEY, KUMAR_WAIT, KUMAR_META, GAUSSIER, HELIOS];

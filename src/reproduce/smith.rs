@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::figure::Figure;
 use super::logs::{ArchiveLog, CTC, SDSC_PAR_96};
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
+use super::study::{Computed, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::predict::templates::Template;
 use crate::search::{
     ComparedPredictor, Genetic, Judge, Score, SearchLimits, SearchStep, TemplateSpace, compare_predictors, genetic,
@@ -16,9 +16,19 @@ use crate::trace::Workload;
 pub const SMITH: Study = Study {
     name: "smith",
     paper: "Smith, Foster and Taylor: templates",
+    help: "Examples:
+  sim reproduce smith --logs logs --replications 1  one genetic search per log
+  sim reproduce smith --logs logs --format csv
+      ten searches per log, for intervals: about a minute
+
+Tables 1 and 4 to 10. Uses the logs CTC-SP2-1996 and SDSC-Par-1996 of the Parallel Workloads Archive, any version. The two other \
+workloads of the paper, ANL and SDSC95, are not public: their published figures are printed without measured ones.",
     logs: &[CTC, SDSC_PAR_96],
-    replications: [10, 1],
-    days: [0, 0],
+    options: &[StudyOption::replications(
+        [10, 1],
+        "The number of genetic searches per log, with seeds from 0 on. The measured figures are those of the first search, intervals are over all of them",
+    )],
+    has_runs: false,
     unit: "searches",
     steps: |setup| setup.logs.len() * (setup.replications as usize + 2),
     compute,

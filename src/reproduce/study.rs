@@ -19,12 +19,14 @@ pub struct Study {
     pub name: &'static str,
     /// The paper in a few words.
     pub paper: &'static str,
+    /// What `sim reproduce NAME --help` prints after its options: examples, logs, and what they cost.
+    pub help: &'static str,
     /// The logs that it can use; none for a study of made workloads.
     pub logs: &'static [ArchiveLog],
-    /// The number of replications: in full, and for a first look.
-    pub replications: [u64; 2],
-    /// The number of days of made workloads: in full, and for a first look.
-    pub days: [u32; 2],
+    /// Its options, beside those that all studies have.
+    pub options: &'static [StudyOption],
+    /// Whether its runs are those of a sweep, which can be kept in a folder and listed.
+    pub has_runs: bool,
     /// What one step is: `runs`, `searches`, `workloads`.
     pub unit: &'static str,
     /// The number of steps.
@@ -36,6 +38,36 @@ pub struct Study {
     /// If a log cannot be read, if a simulation fails, or if results that are kept on disk cannot be read or written.
     pub compute: fn(&Setup, StepDone<'_>) -> Result<Computed, StudyError>,
 }
+
+/// An option of a study: a whole number, which a quick test fixes.
+pub struct StudyOption {
+    /// As written on the command line, without the two dashes.
+    pub name: &'static str,
+    /// Its line in help.
+    pub about: &'static str,
+    /// The value by default, and in a quick test.
+    pub values: [u64; 2],
+    /// The smallest and the largest value. From 0 to 1 it is a switch.
+    pub bounds: [u64; 2],
+    /// Sets it.
+    pub set: fn(&mut Setup, u64),
+}
+
+impl StudyOption {
+    /// The number of replications: in full, and in a quick test.
+    pub const fn replications(values: [u64; 2], about: &'static str) -> StudyOption {
+        let set = |setup: &mut Setup, number| setup.replications = number;
+        StudyOption { name: "replications", about, values, bounds: [1, 1000], set }
+    }
+
+    /// The number of days of made workloads: in full, and in a quick test.
+    pub const fn days(values: [u64; 2], about: &'static str) -> StudyOption {
+        StudyOption { name: "days", about, values, bounds: [1, 10_000], set: |setup, days| setup.days = days as u32 }
+    }
+}
+
+/// What replications are, where a study has a few runs of each setting.
+pub const SHAKEN: &str = "The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions moved by up to 30 s). Intervals are over all of them";
 
 /// Is called after each step with the number of finished steps.
 pub type StepDone<'a> = &'a (dyn Fn(usize) + Sync);
@@ -65,8 +97,6 @@ impl From<Vec<Figure>> for Computed {
 pub struct Setup {
     /// The logs at hand.
     pub logs: Vec<FoundLog>,
-    /// Other logs in the same folder.
-    pub others: Vec<PathBuf>,
     /// Where finished runs are kept, for studies that can keep them.
     pub folder: Option<PathBuf>,
     /// The number of threads to use.
@@ -77,8 +107,6 @@ pub struct Setup {
     pub replications: u64,
     /// The number of days of made workloads.
     pub days: u32,
-    /// The number of windows of each log.
-    pub windows: usize,
     /// Whether all jobs of a log are used, and not only as many as in the paper.
     pub all_jobs: bool,
     /// Which waits are predicted.
@@ -89,19 +117,11 @@ impl Setup {
     /// A study on these logs with its options at their defaults, or at those of a first look.
     pub fn new(study: &Study, logs: Vec<FoundLog>, threads: usize, quick: bool) -> Setup {
         let plan = EvaluationPlan { threads, ..EvaluationPlan::default() };
-        let looked_at = EvaluationPlan { most: 5_000, regression_every: 500, ..plan };
-        Setup {
-            logs,
-            others: Vec::new(),
-            folder: None,
-            threads,
-            quick,
-            replications: study.replications[usize::from(quick)],
-            days: study.days[usize::from(quick)],
-            windows: 10,
-            all_jobs: false,
-            plan: if quick { looked_at } else { plan },
+        let mut setup = Setup { logs, folder: None, threads, quick, replications: 1, days: 0, all_jobs: false, plan };
+        for option in study.options {
+            (option.set)(&mut setup, option.values[usize::from(quick)]);
         }
+        setup
     }
 }
 

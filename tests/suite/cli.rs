@@ -617,7 +617,7 @@ fn every_command_with_results_has_the_same_output_options() {
         "--first 50",
         "search --method greedy --evaluations 40 --first 200",
         "wait --method ibl --first 400",
-        "wait --method ibl --first 400 --ask procs=4,estimate=1h",
+        "wait ask --method ibl --first 400 --job procs=4,estimate=1h",
         "malleable --days 1 --strategy avg --view system",
         "reproduce downey --days 1 --replications 1",
         "trace info",

@@ -1,4 +1,4 @@
-//! Models of estimates: `sim estimates`, `--estimates`, and real logs.
+//! Models of estimates: `sim trace convert --estimates`, `--estimates`, and real logs.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use shadowtime::model::{EstimateModel, Modes, Sample, ks_distance};
 use shadowtime::time::{HOUR, MINUTE};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, clean, demo, read};
 
-use crate::support::{assert_golden, demo_text, real_log, real_logs, sim, sim_fed, sim_ok};
+use crate::support::{Ran, assert_golden, demo_text, real_log, real_logs, sim, sim_fed, sim_ok};
 
 /// A log of (runtime, estimate) on 8 processors, one job per minute; its last record does not become a job.
 fn log_of(jobs: &[(i64, i64)]) -> String {
@@ -23,6 +23,11 @@ fn fields(log: &str) -> Vec<Vec<&str>> {
     log.lines().filter(|line| !line.starts_with(';')).map(|line| line.split_whitespace().collect()).collect()
 }
 
+/// Converts a log on standard input.
+fn convert(log: &[u8], more: &[&str]) -> Ran {
+    sim_fed(&[&["trace", "convert", "-", "--out", "-"], more].concat(), log)
+}
+
 #[test]
 fn only_field_nine_changes_and_a_note_says_why() {
     let log = String::from_utf8(demo_text()).unwrap();
@@ -33,7 +38,7 @@ fn only_field_nine_changes_and_a_note_says_why() {
         ("shuffle", "shuffle, seed 7"),
         ("tsafrir:at-tmax=20.0", "tsafrir:at-tmax=20, seed 7"),
     ] {
-        let ran = sim(&["estimates", "--model", model, "--seed", "7"]);
+        let ran = convert(log.as_bytes(), &["--estimates", model, "--estimates-seed", "7"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.err.contains(&format!("5,000 jobs have estimates made by {note}\n")), "{}", ran.err);
         assert!(ran.err.contains("jobs whose estimate did not change: "), "{}", ran.err);
@@ -55,7 +60,7 @@ fn only_field_nine_changes_and_a_note_says_why() {
 #[test]
 fn records_that_are_no_jobs_stay_and_everything_is_counted() {
     let log = log_of(&[(10, 60), (121, 60), (0, 60), (5, -1)]);
-    let ran = sim_fed(&["estimates", "--trace", "-", "--model", "x2"], log.as_bytes());
+    let ran = convert(log.as_bytes(), &["--estimates", "x2"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let estimates: Vec<_> = fields(&ran.out).iter().map(|record| record[8].to_string()).collect();
     // A runtime of 0 is a job's; one without an estimate has the log's largest; -1 is no job's runtime.
@@ -66,9 +71,9 @@ fn records_that_are_no_jobs_stay_and_everything_is_counted() {
     }
     // Runtimes above the longest estimate are counted; there is no message with `--quiet`.
     let long = log_of(&[(500, 60), (10, 60)]);
-    let ran = sim_fed(&["estimates", "--trace", "-", "--model", "shuffle"], long.as_bytes());
+    let ran = convert(long.as_bytes(), &["--estimates", "shuffle"]);
     assert!(ran.err.contains("than the longest estimate, treated as equal to it: 1\n"), "{}", ran.err);
-    let ran = sim_fed(&["-q", "estimates", "--trace", "-", "--model", "shuffle"], long.as_bytes());
+    let ran = convert(long.as_bytes(), &["-q", "--estimates", "shuffle"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
 }
 
@@ -77,7 +82,7 @@ fn a_log_with_made_estimates_runs_like_the_option() {
     let folder = tempfile::tempdir().unwrap();
     let made = folder.path().join("demo.swf");
     for model in ["tsafrir:tmax=18h,pairs=1h:10", "shuffle", "f:f=1", "feit:hump=0.2", "x2"] {
-        sim_ok(&["estimates", "--model", model, "--seed", "5", "--out", made.to_str().unwrap()]);
+        std::fs::write(&made, convert(&demo_text(), &["--estimates", model, "--estimates-seed", "5"]).out).unwrap();
         let run = ["--format", "csv", "--scheduler", "easy", "--predictor", "estimate", "--baseline", "none"];
         let file = sim_ok(&[&run[..], &["--trace", made.to_str().unwrap()]].concat());
         // Nothing is drawn for this one.
@@ -97,7 +102,7 @@ fn a_log_with_made_estimates_runs_like_the_option() {
     let schedule = sim_ok(&args);
     let note = "; Note: estimates (field 9) made by shadowtime, shuffle, seed 1";
     assert!(schedule.lines().any(|line| line == note));
-    let made = sim_ok(&["estimates", "--model", "shuffle"]);
+    let made = convert(&demo_text(), &["--estimates", "shuffle"]).out;
     let ninth = |log: &str| fields(log).iter().map(|record| record[8].to_string()).collect::<Vec<_>>();
     assert_eq!(ninth(&schedule), ninth(&made));
     assert_ne!(ninth(&schedule), ninth(&String::from_utf8(demo_text()).unwrap()));
@@ -193,7 +198,10 @@ fn what_cannot_be_made_says_what_can() {
         let message = format!(
             "standard input: {model} needs the log's own estimates, but the log has none: tsafrir, f and feit need only runtimes"
         );
-        for args in [&["estimates", "--trace", "-", "--model", model][..], &["--trace", "-", "--estimates", model]] {
+        for args in [
+            &["trace", "convert", "-", "--out", "-", "--estimates", model][..],
+            &["--trace", "-", "--estimates", model],
+        ] {
             let ran = sim_fed(args, none.as_bytes());
             assert!(ran.err.contains(&message), "{}", ran.err);
             assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
@@ -202,16 +210,19 @@ fn what_cannot_be_made_says_what_can() {
     let ran = sim_fed(&["--trace", "-", "--estimates", "tsafrir:pairs=2h:10"], log_of(&[(10, 60)]).as_bytes());
     assert!(ran.code == 2 && ran.err.contains("pairs: 2h is longer than tmax, 1m"), "{}", ran.err);
     for (args, message) in [
-        (&["estimates"][..], "--estimates <MODEL>"),
-        (&["estimates", "--model", "phi"], "the estimate models are f, feit, x2, shuffle, tsafrir"),
-        (&["estimates", "--model", "f", "--seed=-1"], "invalid value '-1'"),
-        (&["estimates", "--model", "f", "--trace", "/nowhere.swf"], "cannot open /nowhere.swf"),
+        (&["estimates", "--model", "f"][..], "'estimates' is now sim trace convert LOG --estimates MODEL"),
+        (
+            &["trace", "convert", "-", "--out", "-", "--estimates", "phi"],
+            "the estimate models are f, feit, x2, shuffle, tsafrir",
+        ),
+        (&["trace", "convert", "a", "b", "--out", "-", "--estimates", "f"], "--estimates needs one log"),
+        (&["trace", "convert", "/nowhere.swf", "--estimates", "f", "--out", "-"], "cannot open /nowhere.swf"),
         (
             &["--estimates", "f:f=x"],
             "'--estimates <MODEL>': estimate model 'f:f=x': f: 'x' is not a number from 0 to 1000000",
         ),
         (&["--estimates-seed", "1.5"], "'--estimates-seed <S>': '1.5' is not a whole number"),
-        (&["--estimates", "f", "estimates", "--model", "f"], "'--estimates' belongs to the main command"),
+        (&["--estimates", "f", "list"], "'--estimates' belongs to the main command"),
         (&["trace", "info", "--estimates", "f"], "unexpected argument '--estimates'"),
     ] {
         let ran = sim(args);
@@ -219,11 +230,11 @@ fn what_cannot_be_made_says_what_can() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
     }
     let bad = log_of(&[(10, 60)]).replace("1.50", "x");
-    let ran = sim_fed(&["estimates", "--trace", "-", "--model", "f"], bad.as_bytes());
+    let ran = convert(bad.as_bytes(), &["--estimates", "f"]);
     assert!(ran.code == 2 && ran.err.contains("standard input:3:12: field 6"), "{}", ran.err);
-    let ran = sim_fed(&["estimates", "--trace", "-", "--model", "f", "--skip-bad-lines"], bad.as_bytes());
+    let ran = convert(bad.as_bytes(), &["--estimates", "f", "--skip-bad-lines"]);
     assert!(ran.code == 2 && ran.err.contains("1 faulty line skipped") && ran.err.contains("no job"), "{}", ran.err);
-    let ran = sim_fed(&["estimates", "--trace", "-", "--model", "tsafrir"], b"; MaxProcs: 8\n");
+    let ran = convert(b"; MaxProcs: 8\n", &["--estimates", "tsafrir"]);
     assert!(ran.code == 2 && ran.err.contains("the log has no records"), "{}", ran.err);
 }
 

@@ -102,11 +102,11 @@ fn submissions_become_jobs_without_waits() {
 
 #[test]
 fn gpus_as_the_unit_and_limits_of_partitions() {
-    let gpus = read_text(WORKLOAD, &[("unit", "gpus")]).unwrap();
+    let gpus = read_text(WORKLOAD, &[("log-format", "auto:unit=gpus")]).unwrap();
     assert_eq!(gpus.records.iter().map(|job| job.requested).collect::<Vec<_>>(), [2, 4]);
     assert_eq!(gpus.source.without_device[Resource::Gpus], 2);
     let line = "-dt 0 -e submit_batch_job | -sim-walltime 0 -n 1 -p long pseudo.job\n";
-    let limited = read_text(line, &[("partition-limit", "long=2h")]).unwrap();
+    let limited = read_text(line, &[("log-format", "auto:partition-limit=long=2h")]).unwrap();
     assert_eq!((limited.records[0].estimate, limited.records[0].runtime), (7200, 7200));
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::job::Job;
-use shadowtime::trace::{Log, Record, Source, TraceError, clean, peak, read};
+use shadowtime::trace::{Log, LogReading, Record, Source, TraceError, clean, peak, read};
 use shadowtime::tres::Resource;
 
 use crate::support::{real_logs, sim, sim_fed, sim_ok};
@@ -161,9 +161,10 @@ fn columns_may_have_any_order_case_and_delimiter() {
     // Without a header, but with the names of the columns.
     let (header, rows) = plain.split_once('\n').unwrap();
     let columns = header.replace(';', ",");
-    let forced = [("columns", columns.as_str()), ("log-format", "sacct")];
+    let columns = format!("sacct:columns=\"{columns}\"");
+    let forced = [("log-format", columns.as_str())];
     assert_eq!(log(rows, &forced).records, first.records);
-    assert!(error(plain, &forced).contains("leave out --columns"));
+    assert!(error(plain, &forced).contains("leave out the key columns"));
     let lacking = error("JobID|Submit|Start|State\n", &[]);
     assert!(lacking.contains("needs the column End, NCPUS (or AllocCPUS or ReqCPUS)"), "{lacking}");
 }
@@ -178,7 +179,7 @@ fn limits_and_partitions() {
     {
         let text = sacct(&[job(limit)]);
         assert_eq!(log(&text, &[]).records[0].estimate, estimate, "{limit}");
-        let filled = log(&text, &[("partition-limit", "other=1h,batch=2d")]);
+        let filled = log(&text, &[("log-format", r#"auto:partition-limit="other=1h,batch=2d""#)]);
         assert_eq!(filled.records[0].estimate, if estimate < 0 { 172_800 } else { estimate }, "{limit}");
     }
     let wrong = error(&sacct(&[job("soon")]), &[]);
@@ -196,7 +197,7 @@ fn held_jobs_and_changes_of_clocks() {
         1,
     );
     assert_eq!(times(&log(&sacct(std::slice::from_ref(&held)), &[]).records[0]), (0, 60, 600, 1, 1));
-    let submitted = log(&sacct(&[held]), &[("submit-time", "submitted")]);
+    let submitted = log(&sacct(&[held]), &[("log-format", "auto:submit-time=submitted")]);
     assert_eq!(times(&submitted.records[0]), (0, 600, 600, 1, 1));
     // Elapsed, end - start, and the run time that is taken.
     for (elapsed, end, runtime) in
@@ -252,10 +253,14 @@ fn two_formats_in_one_file_and_several_clusters() {
         1|east|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|2\n\
         1|west|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|2\n";
     let wrong = error(clusters, &[]);
-    assert!(wrong.contains("it has jobs of 2 clusters: \"east\", \"west\"; choose one with --cluster NAME"), "{wrong}");
-    let east = log(clusters, &[("cluster", "east")]);
+    assert!(
+        wrong
+            .contains("it has jobs of 2 clusters: \"east\", \"west\"; choose one with --log-format sacct:cluster=NAME"),
+        "{wrong}"
+    );
+    let east = log(clusters, &[("log-format", "auto:cluster=east")]);
     assert_eq!((east.records.len(), east.source.other_clusters), (1, 1));
-    assert!(error(&sacct(&[good]), &[("cluster", "east")]).contains("no column Cluster"));
+    assert!(error(&sacct(&[good]), &[("log-format", "auto:cluster=east")]).contains("no column Cluster"));
 }
 
 #[test]
@@ -263,13 +268,19 @@ fn units() {
     let text = "JobID|Submit|Start|End|NCPUS|NNodes|AllocTRES|ReqTRES\n\
         1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|8|2|cpu=8,gres/gpu=4|cpu=8,gres/gpu=4\n\
         2|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|8|1|cpu=8|cpu=8\n";
-    let procs = |unit: &str| log(text, &[("unit", unit)]).records.iter().map(|job| job.allocated).collect::<Vec<_>>();
+    let procs = |unit: &str| {
+        log(text, &[("log-format", &format!("auto:unit={unit}"))])
+            .records
+            .iter()
+            .map(|job| job.allocated)
+            .collect::<Vec<_>>()
+    };
     assert_eq!((procs("cpus"), procs("nodes"), procs("gpus")), (vec![8, 8], vec![2, 1], vec![4]));
-    assert_eq!(log(text, &[("unit", "gpus")]).source.without_device[Resource::Gpus], 1);
-    let swf = error("1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n", &[("unit", "nodes")]);
-    assert!(swf.contains("the format swf does not say the nodes of jobs: leave out --unit nodes"), "{swf}");
-    let none = error("JobID|Submit|Start|End|NCPUS\n", &[("unit", "nodes")]);
-    assert!(none.contains("needs the column NNodes, for --unit nodes"), "{none}");
+    assert_eq!(log(text, &[("log-format", "auto:unit=gpus")]).source.without_device[Resource::Gpus], 1);
+    let swf = error("1 0 0 5 1 1 1 1 9 1 1 1 1 1 1 1 1 1\n", &[("log-format", "auto:unit=nodes")]);
+    assert!(swf.contains("the format swf does not say the nodes of jobs: leave out unit=nodes"), "{swf}");
+    let none = error("JobID|Submit|Start|End|NCPUS\n", &[("log-format", "auto:unit=nodes")]);
+    assert!(none.contains("needs the column NNodes, for unit=nodes"), "{none}");
 }
 
 #[test]
@@ -294,10 +305,7 @@ fn a_table_with_named_columns() {
     assert!(wrong.contains("log:2:21: procs is not a number below 2^31: \"four\""), "{wrong}");
     let missing = error(text, &[("log-format", "csv:submit=when,wait=queued,run=took,procs=cores")]);
     assert!(missing.contains("there is no column 'cores'; its first line names the columns id, when"), "{missing}");
-    assert!(
-        error(text, &[("log-format", format), ("unit", "nodes")])
-            .contains("the format csv does not say the nodes of jobs")
-    );
+    assert!(LogReading::parse(&format!("{format},unit=nodes")).unwrap_err().0.contains("no key 'unit'"));
     assert!(error(text, &[]).contains("name its columns with --log-format csv:submit=COLUMN"));
 }
 
@@ -310,8 +318,8 @@ fn pbs_sge_and_lsf_rows() {
     let first = log(pbs, &[]);
     assert_eq!((first.source.other_events, times(&first.records[0])), (1, (0, 9884, 156, 26, 1)));
     assert_eq!(first.records[0].estimate, 163);
-    assert_eq!(log(pbs, &[("estimate-field", "soft_walltime")]).records[0].estimate, 60);
-    assert_eq!(log(pbs, &[("unit", "nodes")]).records[0].allocated, 2);
+    assert_eq!(log(pbs, &[("log-format", "pbs:estimate-field=soft_walltime")]).records[0].estimate, 60);
+    assert_eq!(log(pbs, &[("log-format", "auto:unit=nodes")]).records[0].allocated, 2);
     assert!(error(&pbs.replace("end=1453766437 ", ""), &[]).contains("log:2:1: end is missing"));
     assert!(error(&pbs.replace("end=1453766437", "end=145376"), &[]).contains("the job ends before it starts"));
     assert!(error(&pbs.replace("E;2994", "E"), &[]).contains("not a row of the form MM/DD/YYYY"));
@@ -326,7 +334,7 @@ fn pbs_sge_and_lsf_rows() {
     assert_eq!((task.source.steps, task.records.len()), (1, 0));
     let never = log(&sge.replace(":1311095354:1311095414:0:0", ":0:0:1:0"), &[]);
     assert_eq!((never.source.never_started, times(&never.records[0])), (1, (0, -1, -1, -1, 5)));
-    assert!(error(&sge, &[("unit", "nodes")]).contains("the format sge does not say the nodes"));
+    assert!(error(&sge, &[("log-format", "auto:unit=nodes")]).contains("the format sge does not say the nodes"));
     let short = error(&format!("{sge}q1:h:g\n"), &[]);
     assert!(short.contains("log:3:1: a row with 3 of the 40 columns: \"x0:x:x\""), "{short}");
 
@@ -342,7 +350,7 @@ fn pbs_sge_and_lsf_rows() {
         (names(&first, "group"), names(&first, "executable")),
         (vec!["proj".to_string()], vec!["name".to_string()])
     );
-    assert_eq!(log(&lsf, &[("unit", "nodes")]).records[0].allocated, 2);
+    assert_eq!(log(&lsf, &[("log-format", "auto:unit=nodes")]).records[0].allocated, 2);
     assert!(error(&lsf.replace("0 2 \"16", "0 200 \"16"), &[]).contains("all fields of a JOB_FINISH row"));
     assert!(error(&lsf.replace("\"proj\" 0", "\"proj 0"), &[]).contains("fields in closed quotes"));
 }
@@ -477,7 +485,15 @@ fn real_files_have_the_figures_of_an_independent_reading() {
     let Some(folder) = accounting("real_files_have_the_figures_of_an_independent_reading") else { return };
     for (file, given, count, procs, wait, runtime, most) in [
         ("slurm-pozidriv.txt.gz", &[][..], 11_285, 108_672, 6_687.376, 2_143.088, 1_159),
-        ("slurm-pozidriv.txt.gz", &[("submit-time", "submitted")], 11_285, 108_672, 6_687.762, 2_143.088, 1_159),
+        (
+            "slurm-pozidriv.txt.gz",
+            &[("log-format", "auto:submit-time=submitted")],
+            11_285,
+            108_672,
+            6_687.762,
+            2_143.088,
+            1_159,
+        ),
         ("slurm-micro.txt.gz", &[], 500, 7_982, 12_301.354, 529.738, 120),
         ("alcf-theta.csv.gz", &[("log-format", LUMOS)], 14_374, 2_295_292, 29_601.672, 5_151.675, 4_392),
         ("alcf-mira.csv.gz", &[("log-format", LUMOS)], 22_508, 39_539_952, 52_675.943, 8_068.790, 160_768),
@@ -579,10 +595,10 @@ fn fixtures_of_other_readers() {
         assert_eq!(record.status, i32::from(row["exit_status"] == "0"));
     }
     assert_eq!(log.records.last().unwrap().allocated, 48, "exec_host gives 0: the larger of ncpus and nodes x ppn");
-    let gpus = read("pbs", "accounting-logs.log", &[("unit", "gpus")]);
+    let gpus = read("pbs", "accounting-logs.log", &[("log-format", "auto:unit=gpus")]);
     assert_eq!(gpus.records.iter().map(|record| record.allocated).collect::<Vec<_>>(), [1, 4, 2, 4]);
     assert_eq!(gpus.source.without_device[Resource::Gpus], 5);
-    let nodes = read("pbs", "accounting-logs.log", &[("unit", "nodes")]);
+    let nodes = read("pbs", "accounting-logs.log", &[("log-format", "auto:unit=nodes")]);
     for (record, row) in nodes.records.iter().zip(&rows) {
         let expected = row.get("resources_used_nodes").filter(|nodes| !nodes.is_null()).map_or(1, number);
         assert_eq!(i64::from(record.allocated), expected, "{row}");
@@ -615,7 +631,7 @@ fn fixtures_of_other_readers() {
         assert_eq!(names(&log, "group"), [row["project_name"].as_str().unwrap()]);
         assert_eq!(names(&log, "executable"), [row["job_name"].as_str().unwrap()]);
     }
-    let hosts = read("lsf", "accounting-logs.log", &[("unit", "nodes")]);
+    let hosts = read("lsf", "accounting-logs.log", &[("log-format", "auto:unit=nodes")]);
     assert_eq!(hosts.records.iter().map(|record| record.allocated).collect::<Vec<_>>(), [8, 4]);
     read("lsf", "utf8-multibyte-chars.log", &[]);
 
@@ -631,7 +647,7 @@ fn fixtures_of_other_readers() {
         assert_eq!((record.runtime, i64::from(record.allocated)), (number(&row["elapsed"]), number(&row["ncpus"])));
         assert_eq!(record.estimate, row["timelimit"].as_i64().unwrap_or(-1));
     }
-    let gpus = read("slurm", "accounting-logs.log", &[("unit", "gpus")]);
+    let gpus = read("slurm", "accounting-logs.log", &[("log-format", "auto:unit=gpus")]);
     assert_eq!((gpus.records.len(), gpus.records[0].allocated, gpus.source.without_device[Resource::Gpus]), (1, 2, 3));
     let arrays = read("slurm", "accounting-logs-with-job-arrays.log", &[]);
     assert_eq!((arrays.records.len(), arrays.source.array_ranges), (1, 5));

@@ -28,7 +28,7 @@ use shadowtime::runs::{RunPlan, Store};
 use shadowtime::spec::{Form, Spec, SpecError};
 use shadowtime::sweep::{Grid, expand};
 use shadowtime::time::{Time, parse_duration, print_duration, readable_duration};
-use shadowtime::trace::{Log, ReadOptions, Source, clean, read, survey, validate};
+use shadowtime::trace::{Log, ReadOptions, Source, SubmitTime, Unit, clean, read, survey, validate};
 use shadowtime::wait::WaitMethod;
 use shadowtime::{meta, predict, schedule, settings_file};
 
@@ -712,8 +712,8 @@ fn accounting(case: &mut Case<'_>) -> bool {
         let forced = if case.input.starts_with(b"id,") { forms[6] } else { case.pick(&forms) };
         set("log-format", forced);
     }
-    set("unit", case.pick(&["cpus", "cpus", "nodes", "gpus"]));
-    set("submit-time", case.pick(&["eligible", "submitted"]));
+    options.reading.unit = case.pick(&[Unit::Cpus, Unit::Cpus, Unit::Nodes, Unit::Gpus]);
+    options.reading.submit_time = case.pick(&[SubmitTime::Eligible, SubmitTime::Submitted]);
     let read_log = |skip_bad_lines| {
         let how = ReadOptions { skip_bad_lines, keep_text: true, ..options.read_options() };
         read(&source(&case.input), how, &mut |_| ()).ok()

@@ -14,8 +14,8 @@ use shadowtime::metrics::{Measure, summarize};
 use shadowtime::predict;
 use shadowtime::schedule::{Decisions, Machine, Policy, Scheduler};
 use shadowtime::trace::{
-    Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogFormat, LogNames, LogReading, NeverEligible,
-    PartitionMap, ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
+    Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogNames, LogReading, NeverEligible, PartitionMap,
+    ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
 };
 use shadowtime_twins::random::{check, fewer};
 
@@ -28,8 +28,7 @@ const FORMAT: &str = "csv:submit=submit,wait=wait,run=run,procs=procs,estimate=l
 /// The workload of a table. Each row is `id,submit,run,procs` and, after a colon, some of `after=..;begin=..;user=..`.
 fn workload(procs: u32, rows: &str) -> Workload {
     let bytes = table(rows).into_bytes();
-    let format = Some(LogFormat::parse(FORMAT).unwrap());
-    let options = ReadOptions { reading: LogReading { format, ..LogReading::default() }, ..ReadOptions::default() };
+    let options = ReadOptions { reading: LogReading::parse(FORMAT).unwrap(), ..ReadOptions::default() };
     let log = read(&Source::Bytes { name: "jobs.csv", bytes: bytes.into() }, options, &mut |_| ()).unwrap();
     clean(&log, &Cleaning { procs: Some(procs), ..Cleaning::default() }).unwrap()
 }

@@ -89,7 +89,7 @@ fn shell(folder: &Path, script: &str) -> Ran {
 
 /// The command as it is on a terminal, where tables are the default.
 fn on_a_terminal(command: &str) -> String {
-    let plain = ["sim list", "sim generate", "sim estimates", "sim help", "sim trace validate", "sim sweep status"];
+    let plain = ["sim list", "sim generate", "sim trace convert", "sim help", "sim trace validate", "sim sweep status"];
     let is_plain = command.contains("sim predict") || plain.iter().any(|plain| command.starts_with(plain));
     let has_tables = !command.contains("--format") && !is_plain;
     if has_tables { format!("{command} --format table") } else { command.to_string() }
@@ -463,13 +463,12 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     assert_listed("fidelity", &header(&run(fidelity)));
     assert_listed("trace", &header(&run("trace info a.swf --format csv")));
     fs::write(folder.path().join("site.conf"), "NodeName=n[1-3] CPUs=12\n").unwrap();
-    assert_listed("machine", &header(&run("machine site.conf --format csv")));
     assert_listed("findings", &header(&run("trace validate a.swf --format csv")));
     let search = "search --trace a.swf --evaluations 60 --out t --history-out history --format csv";
     assert_listed("search", &header(&run(search)));
     let wait = "wait --trace a.swf --method qbets --jobs-out w --confusion-out confusion --calibration-out calibration";
     assert_listed("wait", &header(&run(&format!("{wait} --format csv"))));
-    assert_listed("wait-queue", &header(&run("wait --trace a.swf --ask procs=1,estimate=1h --format csv")));
+    assert_listed("wait-queue", &header(&run("wait ask --trace a.swf --job procs=1,estimate=1h --format csv")));
     let meta =
         "meta --site A=a.swf --site B=a.swf --policy static,redundant --sites-out sites --jobs-out m --format csv";
     assert_listed("meta", &header(&run(meta)).replace("share_A_pct share_B_pct", "share_NAME_pct"));

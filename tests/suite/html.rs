@@ -431,7 +431,7 @@ fn write_waits(folder: &Folder) {
     let pending = |job: &str, procs, reason: &str| crate::live_waits::pending(job, procs, "12:00:00", reason);
     let jobs = [pending("1", 1, "Priority"), pending("2", 3, "Priority"), pending("3", 1, "JobHeldUser")].concat();
     let queue = folder.write("queue.txt", format!("{}{jobs}", crate::live_waits::SQUEUE));
-    sim_ok(&["wait", &log, "--queue", &queue, "--names", "--html", &folder.text("waits.html")]);
+    sim_ok(&["wait", "ask", &log, "--queue", &queue, "--names", "--html", &folder.text("waits.html")]);
 }
 
 #[test]

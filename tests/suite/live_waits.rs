@@ -43,7 +43,7 @@ fn small_queue() -> String {
 fn a_queue_by_hand() {
     let folder = Folder::new();
     let (log, queue) = (folder.write("log.swf", small_log()), folder.write("queue.swf", small_queue()));
-    let shared = ["wait", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "5"];
+    let shared = ["wait", "ask", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "5"];
     let found = rows(&sim_ok(&[&shared[..], &["--format", "csv"]].concat()));
     let waits =
         ["job", "stage", "waited", "wait50", "wait80", "wait95", "start50", "start95", "class_from", "class_to"];
@@ -54,7 +54,7 @@ fn a_queue_by_hand() {
     ];
     assert_eq!(found.iter().map(|row| cells(row, &waits)).collect::<Vec<_>>(), expected);
     assert_eq!(cells(&found[0], &["now", "class_probability", "seed"]), ["10000", "1.000000", "1"]);
-    let ask = |more: &[&str]| sim_ok(&[&shared[..], &["--ask", "procs=2,estimate=1h"], more].concat());
+    let ask = |more: &[&str]| sim_ok(&[&shared[..], &["--job", "procs=2,estimate=1h"], more].concat());
     let asked = &rows(&ask(&["--format", "csv"]))[0];
     assert_eq!(cells(asked, &["job", "wait50", "start50"]), ["", "300", "10300"]);
     let text = ask(&["--format", "table"]);
@@ -77,10 +77,10 @@ fn a_queue_by_hand() {
     }
     // One file can be the history and the queue.
     let both = folder.write("both.swf", small_log() + &small_queue());
-    let ran = sim(&["wait", &both, "--recalibrate", "off", "--ask", "procs=2,estimate=1h", "--format", "csv"]);
+    let ran = sim(&["wait", "ask", &both, "--recalibrate", "off", "--job", "procs=2,estimate=1h", "--format", "csv"]);
     assert_eq!(cells(&rows(&ran.out)[0], &["wait50", "wait95", "now"]), ["300", "300", "10000"]);
     assert!(ran.err.contains("the present queue: 3 jobs waiting, 1 job running"), "{}", ran.err);
-    let ran = sim(&["wait", &both, "--queue", &both, "--recalibrate", "off", "--format", "csv"]);
+    let ran = sim(&["wait", "ask", &both, "--queue", &both, "--recalibrate", "off", "--format", "csv"]);
     assert_eq!(rows(&ran.out).len(), 3);
     assert!(!ran.err.contains("dropped"), "{}", ran.err);
 }
@@ -92,7 +92,7 @@ fn answers_are_recalibrated() {
     let past = (0..2500).map(|at| record(at + 1, at * 1000, 600, 50, 1, 50, 1));
     let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", past.collect::<String>()));
     let ask = |log: &str, more: &[&str]| -> (Row, Ran) {
-        let ran = sim(&[&["wait", log, "--ask", "procs=1,estimate=50s", "--format", "csv"], more].concat());
+        let ran = sim(&[&["wait", "ask", log, "--job", "procs=1,estimate=50s", "--format", "csv"], more].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
         (rows(&ran.out)[0].clone(), ran)
     };
@@ -100,14 +100,14 @@ fn answers_are_recalibrated() {
     assert_eq!(cells(&found, &["wait50", "wait80", "wait95"]), ["600", "600", "600"]);
     assert!(!ran.err.contains("warning"), "{}", ran.err);
     assert_eq!(cells(&ask(&log, &["--recalibrate", "off"]).0, &["wait50", "wait95"]), ["0", "0"]);
-    let text = sim_ok(&["wait", &log, "--ask", "procs=1,estimate=50s", "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", &log, "--job", "procs=1,estimate=50s", "--format", "table"]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("of 50 past jobs (every 50th of the last 2,500), "), "{text}");
     // Too few past jobs, and a request unlike any of them.
     let small = folder.write("small.swf", small_log());
     let (_, ran) = ask(&small, &[]);
     assert!(ran.err.contains("the ranges come from only 12 past answers"), "{}", ran.err);
-    let ran = sim(&["wait", &log, "--ask", "procs=3,estimate=1h", "--format", "csv"]);
+    let ran = sim(&["wait", "ask", &log, "--job", "procs=3,estimate=1h", "--format", "csv"]);
     assert!(ran.err.contains("1 job asks for more processors than any past job"), "{}", ran.err);
     assert!(ran.err.contains("1 job asks for a longer time than any past job"), "{}", ran.err);
 }
@@ -146,14 +146,14 @@ fn a_cut_log_answers_as_the_whole_one() {
         let part = folder.write("part.swf", cut(&text, fields[1].parse().unwrap(), job));
         let number = job.to_string();
         let question = format!("procs={},estimate={},user={}", fields[7], fields[8], fields[11]);
-        let now = ["--queue", &part, "--now", fields[1], "--ask", &question];
+        let now = ["--queue", &part, "--now", fields[1], "--job", &question];
         let waits = ["wait50", "wait80", "wait95", "start80"];
         let mut at = String::new();
         for recalibrate in ["off", "on"] {
             let shared = ["--recalibrate", recalibrate, "--draws", "40", "--format", "csv"];
-            at = sim_ok(&[&["wait", &log, "--at", &number], &shared[..]].concat());
+            at = sim_ok(&[&["wait", "ask", &log, "--at", &number], &shared[..]].concat());
             for history in [&part, &log] {
-                let asked = sim_ok(&[&["wait", history], &now[..], &shared[..]].concat());
+                let asked = sim_ok(&[&["wait", "ask", history], &now[..], &shared[..]].concat());
                 let what = format!("{job}, recalibrate {recalibrate}, {history}");
                 assert_eq!(cells(&rows(&at)[0], &waits), cells(&rows(&asked)[0], &waits), "{what}");
             }
@@ -168,7 +168,8 @@ fn threads_change_nothing() {
     let folder = Folder::new();
     let text = String::from_utf8(demo_text()).unwrap();
     let part = folder.write("part.swf", cut(&text, 1_500_000, 0));
-    let answer = |threads: &str| sim_ok(&["wait", &part, "--queue", &part, "--format", "csv", "--threads", threads]);
+    let answer =
+        |threads: &str| sim_ok(&["wait", "ask", &part, "--queue", &part, "--format", "csv", "--threads", threads]);
     let one = answer("1");
     assert!(one.lines().count() > 1, "{one}");
     assert_eq!(one, answer("3"));
@@ -196,7 +197,8 @@ fn users_of_squeue_are_those_of_the_accounting_log() {
     };
     let answer = |user: &str, format: &str| {
         let queue = folder.write("squeue.txt", queue(user));
-        let ran = sim(&["wait", &log, "--queue", &queue, "--procs", "8", "--recalibrate", "off", "--format", format]);
+        let ran =
+            sim(&["wait", "ask", &log, "--queue", &queue, "--procs", "8", "--recalibrate", "off", "--format", format]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran
     };
@@ -217,10 +219,10 @@ fn users_of_squeue_are_those_of_the_accounting_log() {
         assert!(ran.out.contains(text), "{}", ran.out);
     }
     assert!(ran.out.contains("2 jobs held, not waiting for processors: 902 (Dependency)"), "{}", ran.out);
-    let ask = ["--queue", &folder.text("squeue.txt"), "--procs", "8", "--ask"];
-    let ran = sim(&[&["wait", &log], &ask[..], &["procs=1,estimate=1h,user=eve"]].concat());
+    let ask = ["--queue", &folder.text("squeue.txt"), "--procs", "8", "--job"];
+    let ran = sim(&[&["wait", "ask", &log], &ask[..], &["procs=1,estimate=1h,user=eve"]].concat());
     assert!(ran.code == 2 && ran.err.contains("the log has no user 'eve'"), "{}", ran.err);
-    let ran = sim(&[&["wait", &log], &ask[..], &["procs=1,estimate=1h,user=bob", "--format", "csv"]].concat());
+    let ran = sim(&[&["wait", "ask", &log], &ask[..], &["procs=1,estimate=1h,user=bob", "--format", "csv"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
@@ -245,7 +247,7 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     let tasks: String = (1..=4_000).map(|task| pending(&format!("500_{task}"), 1, "12:00:00", "Resources")).collect();
     let tasks = folder.write("tasks.txt", format!("{SQUEUE}{tasks}{behind}"));
     let ask = |queue: &str, more: &[&str]| {
-        let ran = sim(&[&["wait", &log, "--queue", queue, "--format", "csv", "--draws", "20"], more].concat());
+        let ran = sim(&[&["wait", "ask", &log, "--queue", queue, "--format", "csv", "--draws", "20"], more].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran
     };
@@ -272,7 +274,7 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     // Of a longer one there are fewer simulations.
     let long = pending("500_[1-20000%7]", 1, "12:00:00", "Resources");
     let long = folder.write("long.txt", format!("{SQUEUE}{long}{behind}{held}"));
-    let text = sim_ok(&["wait", &log, "--queue", &long, "--recalibrate", "off", "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", &log, "--queue", &long, "--recalibrate", "off", "--format", "table"]);
     assert!(
         text.starts_with("3 of 20,001 waiting jobs: for 1, ") && text.contains("49 simulations of the queue"),
         "{text}"
@@ -283,7 +285,7 @@ fn a_large_array_is_answered_by_its_first_and_its_last_task() {
     let few = ask(&array, &[]).out;
     assert_eq!((all.lines().count(), &few.lines().collect::<Vec<_>>()[1..4]), (4_002, &known[..]));
     // The past is that of the log, though more jobs than it has wait now.
-    let text = sim_ok(&["wait", &log, "--queue", &tasks, "--at", "501", "--draws", "20", "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", &log, "--queue", &tasks, "--at", "501", "--draws", "20", "--format", "table"]);
     assert!(text.contains("of 50 past jobs (every 50th of the last 2,500)"), "{text}");
     // Past jobs that arrived after the array count too.
     let since_yesterday = pending("500_[1-4000]", 1, "12:00:00", "Resources").replace("01-31", "01-30");
@@ -303,7 +305,7 @@ fn no_job_starts_before_it_may() {
     for (recalibrate, expected) in
         [("off", [["2", "0", "0"], ["1", "3600", "3600"]]), ("on", [["2", "600", "600"], ["1", "4200", "4200"]])]
     {
-        let out = sim_ok(&["wait", &log, "--queue", &queue, "--recalibrate", recalibrate, "--format", "csv"]);
+        let out = sim_ok(&["wait", "ask", &log, "--queue", &queue, "--recalibrate", recalibrate, "--format", "csv"]);
         let found = rows(&out);
         let found: Vec<_> = found.iter().map(|row| cells(row, &["job", "wait50", "wait95"])).collect();
         assert_eq!(found, expected, "{recalibrate}");
@@ -317,36 +319,36 @@ fn odd_queues_are_answered_or_refused() {
     let log = folder.write("log.swf", small_log());
     let header = "JOBID|USER|ACCOUNT|PARTITION|QOS|CPUS|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON|NAME\n";
     let empty = folder.write("empty.txt", header);
-    let text = sim_ok(&["wait", &log, "--queue", &empty, "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", &log, "--queue", &empty, "--format", "table"]);
     assert!(text.contains("no job waits for processors"), "{text}");
     let one = "7|a|a|p|q|2|UNLIMITED|0:00|PENDING|2026-01-31T12:01:00|N/A|None|n\n";
     let one = folder.write("one.txt", header.to_string() + one);
-    let asked = sim_ok(&["wait", &log, "--queue", &one, "--recalibrate", "off", "--format", "csv"]);
+    let asked = sim_ok(&["wait", "ask", &log, "--queue", &one, "--recalibrate", "off", "--format", "csv"]);
     assert_eq!(cells(&rows(&asked)[0], &["job", "wait50", "estimate", "now"]), ["7", "0", "50", "1769860860"]);
     let dated = folder.write("dated.swf", small_log().replace("; MaxProcs", "; UnixStartTime: 1000000\n; MaxProcs"));
-    let ran = sim(&["wait", &dated, "--queue", &one, "--format", "csv"]);
+    let ran = sim(&["wait", "ask", &dated, "--queue", &one, "--format", "csv"]);
     assert!(ran.err.contains("before the queue: its history is that of another time"), "{}", ran.err);
-    let ran = sim(&["wait", &log, "--queue", &one, "--now", "9999-12-31T00:00:00"]);
+    let ran = sim(&["wait", "ask", &log, "--queue", &one, "--now", "9999-12-31T00:00:00"]);
     assert!(ran.code == 2 && ran.err.contains("--now is more than a year after the last event"), "{}", ran.err);
     // Dates of an SWF queue count from its beginning.
     let open = folder.write("open.swf", format!("; UnixStartTime: 1000000\n{}", small_queue()));
     let ask = |now: &str| {
-        sim_ok(&["wait", &dated, "--queue", &open, "--now", now, "--recalibrate", "off", "--format", "csv"])
+        sim_ok(&["wait", "ask", &dated, "--queue", &open, "--now", now, "--recalibrate", "off", "--format", "csv"])
     };
     assert_eq!(ask("1970-01-12T16:34:00"), ask("10040"));
     assert_eq!(cells(&rows(&ask("10040"))[0], &["now", "wait50"]), ["1010040", "160"]);
     let bare = folder.write("bare.swf", small_queue());
-    let ran = sim(&["wait", &log, "--queue", &bare, "--now", "1970-01-12T16:34:00"]);
+    let ran = sim(&["wait", "ask", &log, "--queue", &bare, "--now", "1970-01-12T16:34:00"]);
     assert!(ran.code == 2 && ran.err.contains("does not say when it begins"), "{}", ran.err);
-    let ran = sim(&["wait", "-", "--queue", "-"]);
+    let ran = sim(&["wait", "ask", "-", "--queue", "-"]);
     assert!(ran.code == 2 && ran.err.contains("only one of the log and --queue can be standard input"), "{}", ran.err);
-    let ran = sim(&["wait", &log, "--queue", &one, "--now", "2026-01-31T11:00:00"]);
+    let ran = sim(&["wait", "ask", &log, "--queue", &one, "--now", "2026-01-31T11:00:00"]);
     assert!(ran.code == 2 && ran.err.contains("--now is 1h 01m before the last event"), "{}", ran.err);
     for (content, message) in
         [(&b"\0\x01\x02"[..], "not text"), (b"", "empty"), (b"hello\n", "\"hello\", is not of a queue")]
     {
         let bad = folder.write("bad", content);
-        let ran = sim(&["wait", &log, "--queue", &bad]);
+        let ran = sim(&["wait", "ask", &log, "--queue", &bad]);
         assert!(ran.code == 2 && ran.err.contains(message), "{}", ran.err);
     }
 }
@@ -362,7 +364,7 @@ fn kth_at_job_12224() {
     let submit = text.lines().find(|line| line.split_whitespace().next() == Some("12224")).unwrap();
     let submit: i64 = submit.split_whitespace().nth(1).unwrap().parse().unwrap();
     let part = scratch.write("kth.swf", cut(&text, submit, 12_224));
-    let ran = sim(&["wait", &part, "--ask", "procs=8,estimate=15m", "--format", "table"]);
+    let ran = sim(&["wait", "ask", &part, "--job", "procs=8,estimate=15m", "--format", "table"]);
     assert!(ran.err.contains("43 jobs waiting, 5 jobs running"), "{}", ran.err);
     assert!(ran.out.contains("43 jobs waiting, 5 jobs running on 27 of 100 processors"), "{}", ran.out);
     assert!(
@@ -370,7 +372,7 @@ fn kth_at_job_12224() {
         "{}",
         ran.out
     );
-    let all = rows(&sim_ok(&["wait", &part, "--queue", &part, "--format", "csv"]));
+    let all = rows(&sim_ok(&["wait", "ask", &part, "--queue", &part, "--format", "csv"]));
     assert_eq!(all.len(), 43);
 }
 

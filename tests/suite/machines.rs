@@ -40,89 +40,36 @@ PartitionName=batch Nodes=n[1-3] Default=YES MaxTime=3-0 DefMemPerCPU=2800
 PartitionName=all Nodes=ALL PriorityTier=2 MaxNodes=2 AllowQos=hi
 ";
 
+/// The output is the machine, and notes say what of the configuration is not in it.
 #[test]
-fn a_configuration_is_shown() {
+fn a_configuration_becomes_toml() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
     let dump = "QOS - 'normal'\nQOS - 'hi':Priority=5:MaxJobsPU=2\nCluster - 'small'\nParent - 'root'\n\
         Account - 'a':Fairshare=3\nParent - 'a'\nUser - 'u':DefaultAccount='a':AdminLevel='Operator'\n";
     let dump = folder.write("dump", dump);
-    let ran = sim(&["machine", &conf, "--associations", &dump, "--format", "table"]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let expected = format!(
-        "machine     {conf}
-nodes       4
-CPUs        43
-memory      160,000 MB
-GPUs        2
-allocation  jobs get whole cores and memory
-
-nodes   number  CPUs  memory  GPUs  weight  threads per core  features
-g1           1     7  16000M     2       1                 1
-n[1-3]       3    12  48000M     0       1                 1  ib
-
-partition  nodes  CPUs  GPUs  tier  job factor  max time  default
-batch          3    36     0     1           1        3d  yes
-all            4    43     2     2           1         -
-
-partition  rules
-batch      memory_per_cpu=2800M
-all        max_nodes=2
-
-QOS     priority  limits
-normal         0
-hi             5  max_jobs_per_user=2
-
-account  parent  shares  users  limits
-root     root         1      0
-a        root         3      1
-
-user  account  shares  limits
-u     a             1
-
-Not simulated, though it may change which jobs start: PartitionName AllowQos (line 6)
-
-Not used for the machine: NodeName NodeAddr (line 3), "
-    );
-    let (begin, end) = ran.out.split_at(expected.len().min(ran.out.len()));
-    assert_eq!(begin, expected);
-    // The name of the file may make the line too long.
-    assert_eq!(end.split_whitespace().collect::<Vec<_>>().join(" "), format!("AdminLevel ({dump}, line 7)"));
-    let csv = sim_ok(&["machine", &conf, "--format", "csv"]);
-    let expected = format!(
-        "kind,name,line,nodes,cpus,memory_mb,gpus,details
-machine,{conf},,4,43,160000,2,jobs get whole cores and memory
-nodes,g1,,1,7,16000,2,cpus=7 memory=16000M gpus=2
-nodes,n[1-3],,3,36,144000,0,cpus=12 memory=48000M features=ib
-partition,batch,,3,36,144000,0,default priority_tier=1 priority_job_factor=1 max_time=3d memory_per_cpu=2800M
-partition,all,,4,43,160000,2,priority_tier=2 priority_job_factor=1 max_nodes=2
-ignored,NodeName NodeAddr,line 3,,,,,
-ignored,PartitionName AllowQos,line 6,,,,,may change starts
-"
-    );
-    assert_eq!(csv, expected);
-    let json: serde_json::Value = serde_json::from_str(&sim_ok(&["machine", &conf, "--format", "json"])).unwrap();
-    assert_eq!(json[1]["memory_mb"], 16_000);
-}
-
-#[test]
-fn a_configuration_becomes_toml() {
-    let folder = Folder::new();
-    let (conf, toml) = (folder.write("slurm.conf", CONF), folder.text("site"));
-    let first = sim(&["-q", "machine", &conf, "--to-toml", &toml, "--format", "csv"]);
-    assert_eq!(first.code, 0, "{}", first.err);
-    // The content decides what a file is.
-    let second = sim_ok(&["machine", &toml, "--format", "csv"]);
-    let rows = |text: &str| {
-        let is_kept = |line: &&str| !line.starts_with("machine") && !line.starts_with("ignored");
-        text.lines().filter(is_kept).map(str::to_string).collect::<Vec<_>>()
-    };
-    assert_eq!(rows(&first.out), rows(&second));
-    let ran = sim(&["machine", &conf, "--to-toml", "-", "--format", "table"]);
-    assert_eq!(ran.out, folder.read("site"));
-    assert!(ran.err.starts_with("machine"), "{}", ran.err);
+    let ran = sim(&["machine", &conf, "--associations", &dump]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for note in [
+        format!(
+            "warning: {conf}: not simulated, though it may change which jobs start: PartitionName AllowQos (line 6)\n"
+        ),
+        format!("note: {conf}: not used: NodeName NodeAddr (line 3)\n"),
+        format!("note: {dump}: not used: AdminLevel ({dump}, line 7)\n"),
+        format!("note: {conf}: 4 nodes, 2 partitions\n"),
+    ] {
+        assert!(ran.err.contains(&note), "{note}\n{}", ran.err);
+    }
+    for line in ["name = \"n[1-3]\"", "memory_per_cpu = \"2800M\"", "max_jobs_per_user = 2", "shares = 3"] {
+        assert!(ran.out.contains(line), "{line}\n{}", ran.out);
+    }
+    let toml = folder.text("site");
+    let ran = sim(&["-q", "machine", &conf, "--out", &toml]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    // The content decides what a file is, and what is written is what was read.
+    assert_eq!(sim_ok(&["machine", &toml]), folder.read("site"));
     assert_eq!(read_cluster(Path::new(&toml)).unwrap().0, read_cluster(Path::new(&conf)).unwrap().0);
-    let taken = sim(&["machine", &conf, "--to-toml", &conf]);
+    let taken = sim(&["machine", &conf, "--out", &conf]);
     assert!(taken.code == 2 && taken.err.contains("would overwrite"), "{}", taken.err);
 }
 
@@ -158,7 +105,7 @@ fn bad_files_are_named_with_their_lines() {
     let ran = sim(&["machine", &folder.text("nothing")]);
     assert!(ran.code == 2 && ran.err.contains("cannot read "), "{}", ran.err);
     let (conf, script) = (folder.write("conf", "NodeName=a"), folder.write("script", "\nadd user u"));
-    let ran = sim(&["machine", &conf, "--associations", &script, "--format", "table"]);
+    let ran = sim(&["machine", &conf, "--associations", &script]);
     let why = format!("{script}: line 2: 'add user u' is a command for sacctmgr: such scripts are not read");
     assert!(ran.code == 2 && ran.err.contains(&why), "{}", ran.err);
 }

@@ -65,6 +65,7 @@ mod scheduler_keys;
 mod schedules;
 mod search;
 mod site_events;
+mod site_example;
 mod site_rules;
 mod site_states;
 mod sites;

@@ -670,7 +670,7 @@ fn golden_figures_of_every_strategy() {
     let strategies = "avg,avg:min-share=0.4,opt,opt:risk=0.2,opt:cost=queue,pred,pred:predictor=a,pred:predictor=b,\
                       pred:predictor=exact,pred:life=fitted,pred:ages=literal,pred:classes=3,pred:benefactors=4,pred:lock-in,bias,\
                       bias:fit=online,bias:lock-in,risk=0.2,heur,heur:f=0.5,k=0.5,heur:lthresh=600,athresh=8";
-    let args = ["malleable", "--days", "5", "--procs", "64", "--rho", "0.9", "--seed", "4", "--format", "csv"];
+    let args = ["malleable", "--days", "5", "--procs", "64", "--offered-load", "0.9", "--seed", "4", "--format", "csv"];
     assert_golden("malleable.csv", &sim_ok(&[&args[..], &["--details", "--strategy", strategies]].concat()));
 }
 
@@ -725,8 +725,8 @@ fn many_seeds_give_means_with_intervals() {
         let at = out.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
         out.lines().nth(row).unwrap().split(',').nth(at).unwrap().parse().unwrap()
     };
-    let all = sim_ok(&[&args[..], &["--seeds", "3", "--threads", "2"]].concat());
-    assert_eq!(all, sim_ok(&[&args[..], &["--seeds", "3", "--threads", "1"]].concat()));
+    let all = sim_ok(&[&args[..], &["--replications", "3", "--threads", "2"]].concat());
+    assert_eq!(all, sim_ok(&[&args[..], &["--replications", "3", "--threads", "1"]].concat()));
     let each =
         ["1", "2", "3"].map(|seed| value(&sim_ok(&[&args[..], &["--seed", seed]].concat()), 2, "turnaround_mean_s"));
     let mean = each.iter().sum::<f64>() / 3.0;
@@ -775,19 +775,19 @@ fn jobs_and_predictions_can_be_had_one_by_one() {
 fn what_makes_no_sense_is_refused() {
     for (args, message) in [
         (&["--procs", "0"][..], "--procs"),
-        (&["--rho", "NaN"], "a load is a number from 0.01 to 100"),
+        (&["--offered-load", "NaN"], "a load is a number from 0.01 to 100"),
         (&["--max-sigma=-1"], "a variance in parallelism is a number"),
         (&["--days", "0"], "--days"),
         (&["--days", "1000000", "--procs", "1000000"], "take fewer days or a smaller machine"),
         (&["--strategy", "best"], "the strategies are avg, opt, pred, bias, heur"),
         (&["--strategy", ""], "unknown strategy ''"),
-        (&["--seeds", "1"], "--replications"),
+        (&["--replications", "1"], "--replications"),
         (&["--strategy", "avg:min-share=0.2,0.4"], "unknown strategy '0.4'"),
         (&["--strategy", "avg:min-share=0.5..2:0.5"], "min-share: '1.5' is not a number from 0 to 1"),
         (&["--reading", "days=two"], "days=one, a=up"),
-        (&["--seeds", "3", "--jobs-out", "x.csv"], "cannot be used with"),
-        (&["--seeds", "3", "--seed", "18446744073709551615"], "the last seed would be too large"),
-        (&["--procs", "1", "--days", "1", "--rho", "0.01"], "no job arrives"),
+        (&["--replications", "3", "--jobs-out", "x.csv"], "cannot be used with"),
+        (&["--replications", "3", "--seed", "18446744073709551615"], "the last seed would be too large"),
+        (&["--procs", "1", "--days", "1", "--offered-load", "0.01"], "no job arrives"),
         (&["--jobs-out", "-", "--scatter-out", "-"], "go to the same place"),
     ] {
         let ran = sim(&[&["malleable"], args].concat());

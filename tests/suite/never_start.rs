@@ -252,14 +252,15 @@ fn a_waiting_job_of_now_that_can_never_start_is_listed_as_held() {
         record(102, 9990, -1, -1, 4, 150, 1),
     ];
     let queue = folder.write("queue.swf", queue.concat());
-    let shared = ["wait", &log, "--queue", &queue, "--machine", &machine, "--scheduler", "slurm", "--draws", "5"];
+    let shared =
+        ["wait", "ask", &log, "--queue", &queue, "--machine", &machine, "--scheduler", "slurm", "--draws", "5"];
     let ran = sim(&[&shared[..], &["--recalibrate", "off", "--format", "csv"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.err);
     let found: Vec<(String, String)> =
         rows(&ran.out).iter().map(|row| (row["job"].clone(), row["stage"].clone())).collect();
     assert_eq!(found, [("101".into(), "held".into()), ("102".into(), "waiting".into())], "{}", ran.out);
     assert!(ran.out.contains("user 1: MaxTRES cpu=5"), "{}", ran.out);
-    let ran = sim(&[&shared[..], &["--recalibrate", "off", "--ask", "procs=6,estimate=1h,user=1"]].concat());
+    let ran = sim(&[&shared[..], &["--recalibrate", "off", "--job", "procs=6,estimate=1h,user=1"]].concat());
     assert!(ran.code != 0 && ran.err.contains("the job can never start: user 1: MaxTRES cpu=5"), "{}", ran.err);
 }
 
@@ -283,7 +284,7 @@ fn what_a_job_was_placed_with_counts() {
     for more in [
         vec![&log[..]],
         vec![&log, "--procs-field", "allocated"],
-        vec![&log, "--unit", "nodes"],
+        vec![&log, "--log-format", "auto:unit=nodes"],
         vec![&swf, "--requests", &asked],
     ] {
         for scheduler in ["easy", "fcfs", "conservative", "slurm"] {
@@ -295,7 +296,7 @@ fn what_a_job_was_placed_with_counts() {
             // 8 CPUs for nearly the hour.
             let used: f64 = row["utilization_cpus"].parse().unwrap();
             assert!((0.98..=1.0).contains(&used), "{more:?} {scheduler}: {used}");
-            if more.len() < 3 || more[1] != "--unit" {
+            if more.len() < 3 || more[1] != "--log-format" {
                 assert_eq!(row["utilization"], row["utilization_cpus"], "{more:?} {scheduler}");
             }
         }

@@ -246,7 +246,7 @@ fn what_cannot_be_simulated_is_said() {
         "JobID|Submit|Start|End|NCPUS|NNodes|State|Partition\n\
          1|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T08:10:00|4|1|COMPLETED|batch\n",
     );
-    let csv = sim_ok(&["--trace", &sacct, "--machine", &machine, "--unit", "nodes", "--format", "csv"]);
+    let csv = sim_ok(&["--trace", &sacct, "--machine", &machine, "--log-format", "auto:unit=nodes", "--format", "csv"]);
     assert!(csv.lines().nth(1).unwrap().starts_with("jobs.sacct,3,"), "{csv}");
     std::fs::write(folder.path("jobs.csv"), "submit,wait,run,procs,part\n0,0,100,1,long\n").unwrap();
     let ran = sim(&args);
@@ -279,7 +279,7 @@ fn a_present_queue_on_nodes() {
         104|bob|batch|1|1|10:00|0:00|PENDING|2026-01-31T11:56:00|N/A|Priority|1G|\n\
         105|bob|batch|1|1|10:00|0:00|PENDING|2026-01-31T11:57:00|N/A|Priority|100G|\n";
     let queue = folder.write("queue.txt", queue);
-    let args = ["wait", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "1", "--format", "csv"];
+    let args = ["wait", "ask", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "1", "--format", "csv"];
     let waits = |more: &[&str]| {
         let csv = sim_ok(&[&args[..], more].concat());
         let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
@@ -301,12 +301,12 @@ fn a_present_queue_on_nodes() {
     let pool = waits(&["--procs", "8"]);
     assert_eq!(pool.iter().map(|row| row[2].as_str()).collect::<Vec<_>>(), ["0", "0", "0"], "{pool:?}");
     // A job that is asked about: the nodes have 2 GB each now.
-    let ask = |job: &str| waits(&["--machine", &machine, "--ask", job])[0][2].clone();
+    let ask = |job: &str| waits(&["--machine", &machine, "--job", job])[0][2].clone();
     assert_eq!(ask("procs=1,estimate=10m,memory=2G"), "0");
     // When both have ended there is room beside the first that waits.
     assert_eq!(ask("procs=2,estimate=10m,memory=3G,nodes=2"), "3000");
-    let ran = sim(&[&args[..], &["--procs", "8", "--ask", "procs=1,estimate=10m,memory=2G"]].concat());
+    let ran = sim(&[&args[..], &["--procs", "8", "--job", "procs=1,estimate=10m,memory=2G"]].concat());
     assert!(ran.code == 2 && ran.err.contains("has an effect only with --machine"), "{}", ran.err);
-    let ran = sim(&[&args[..], &["--machine", &machine, "--ask", "procs=1,estimate=10m,memory=9G"]].concat());
+    let ran = sim(&[&args[..], &["--machine", &machine, "--job", "procs=1,estimate=10m,memory=9G"]].concat());
     assert!(ran.code == 2 && ran.err.contains("it does not fit the idle nodes"), "{}", ran.err);
 }

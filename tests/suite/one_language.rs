@@ -26,7 +26,6 @@ fn a_log_is_an_option_or_a_plain_argument() {
         &["trace", "info"],
         &["trace", "validate"],
         &["trace", "convert", "--out", "-"],
-        &["estimates", "--estimates", "f"],
         &["sweep", "--first", "100", "--out", study, "--resume"],
         &["meta", "--first", "200", "--policy", "static"],
     ];
@@ -88,7 +87,7 @@ fn a_word_that_is_neither_a_command_nor_a_file_is_refused_with_what_was_meant() 
         &["search", near],
         &["meta", near],
         &["meta", "--site", &format!("A={near}")],
-        &["estimates", "--estimates", "f", near],
+        &["trace", "convert", "--estimates", "f", "--out", "-", near],
         &["compare", near, &log],
         &["sweep", near, "--out", out],
         &["sweep", "--trace", near, "--out", out],
@@ -200,22 +199,26 @@ fn counts_have_no_decimal_point() {
     for text in ["\"procs\": 128,", "\"jobs\": 50,", "\"load\": 1,", "\"load\": 1.5,", "\"first\": 50,"] {
         assert!(json.contains(text), "{text}: {json}");
     }
-    let json = sim_ok(&["wait", "--at", "400", "--format", "json"]);
+    let json = sim_ok(&["wait", "ask", "--at", "400", "--format", "json"]);
     assert!(json.contains("\"job\": 400,") && json.contains("\"seed\": 1"), "{json}");
 }
 
+/// Whoever types a word that has changed is told the new one.
 #[test]
-fn old_names_of_options_mean_the_same() {
-    for (command, old, new) in [
-        ("estimates", "--model f:f=2", "--estimates f:f=2"),
-        ("malleable --days 2 --strategy avg", "--rho 0.9", "--offered-load 0.9"),
-        ("malleable --days 2 --strategy avg", "--seeds 3", "--replications 3"),
+fn old_words_name_the_new_ones() {
+    for (args, new) in [
+        ("recommend --out kept", "--keep DIR"),
+        ("report --runs-out kept", "--keep DIR"),
+        ("--first 10 --out kept", "--keep kept keeps finished runs"),
+        ("sweep --unit nodes --dry-run", "--log-format auto:unit=UNIT"),
+        ("wait --ask procs=4,estimate=1h", "sim wait ask LOG --job KEY=VALUE,..."),
+        ("reproduce orders --logs x", "this study is gone"),
+        ("estimates --estimates f", "sim trace convert LOG --estimates MODEL"),
+        ("machine site.conf --to-toml x", "--out FILE"),
+        ("malleable --seeds 3", "--replications N"),
     ] {
-        let run = |option: &str| sim_ok(&format!("{command} {option}").split(' ').collect::<Vec<_>>());
-        assert_eq!(run(old), run(new), "{command}");
-        let help = sim_ok(&[command.split(' ').next().unwrap(), "--help"]);
-        let old = old.split(' ').next().unwrap();
-        assert!(!help.contains(&format!("{old} ")), "{command} --help shows {old}");
+        let ran = sim(&args.split(' ').collect::<Vec<_>>());
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(new), "{args}: {}", ran.err);
     }
 }
 
@@ -238,7 +241,7 @@ fn rows_have_all_formats_everywhere() {
         vec!["sweep", "--load", "1,2", "--dry-run"],
         vec!["generate", "sessions", "--jobs", "50", "--out", &made],
         vec!["generate", "lublin", "--jobs", "50", "--out", &made],
-        vec!["estimates", &log, "--estimates", "f", "--out", &made],
+        vec!["trace", "convert", &log, "--estimates", "f", "--out", &made],
         vec!["trace", "convert", &log, "--out", &made],
     ] {
         let run = |more: &[&str]| sim_ok(&[&command[..], more].concat());
@@ -289,14 +292,13 @@ fn seeds_are_the_same_by_default_and_shown() {
         "malleable --days 1 --strategy avg --format csv",
         "generate lublin --jobs 100",
         "generate sessions --jobs 100",
-        "estimates --estimates f",
     ] {
         assert_eq!(with(command, ""), with(command, "--seed 1"), "{command}");
     }
     assert!(with("--first 200 --shake 30s --format csv --no-header", "").trim_end().ends_with("shake=30s seed=1"));
     for (command, text) in [
-        ("wait --first 500 --at 400 --format table", "seed 5"),
-        ("wait --first 500 --ask procs=4,estimate=1h --format csv", ",seed"),
+        ("wait ask --first 500 --at 400 --format table", "seed 5"),
+        ("wait ask --first 500 --job procs=4,estimate=1h --format csv", ",seed"),
         ("meta --scenario 1K-equal-I --days 1 --policy static --format table", "seed 5"),
         ("malleable --days 1 --strategy avg --format table", "seed 5"),
     ] {

@@ -213,7 +213,7 @@ fn names_and_headers_cannot_control_the_terminal() {
         &["trace", "validate", log],
         &["--trace", log, "--format", "table", "--baseline", "easy/estimate"],
         &["--trace", log, "--format", "table", "--replications", "2"],
-        &["wait", "--trace", log, "--ask", "procs=1,estimate=1h", "--format", "table"],
+        &["wait", "ask", "--trace", log, "--job", "procs=1,estimate=1h", "--format", "table"],
         &["wait", "--trace", log, "--begin", "2", "--method", "ibl", "--format", "table"],
         &["meta", "--site", &site, "--policy", "static", "--format", "table"],
     ] {

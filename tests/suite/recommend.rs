@@ -179,7 +179,7 @@ fn runs_are_kept_and_threads_do_not_matter() {
     let out = folder.path().join("runs");
     let run = |threads: &str| {
         let ran =
-            sim(&[&TWO[..], &["2", "--format", "csv", "--threads", threads, "--out", out.to_str().unwrap()]].concat());
+            sim(&[&TWO[..], &["2", "--format", "csv", "--threads", threads, "--keep", out.to_str().unwrap()]].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran
     };

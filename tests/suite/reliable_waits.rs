@@ -29,7 +29,7 @@ pub fn one_waits() -> String {
 fn ask(log: &str, queue: &str, more: &[&str]) -> (String, Vec<String>) {
     let folder = Folder::new();
     let (log, queue) = (folder.write("log.swf", log), folder.write("queue.swf", queue));
-    let shared = ["wait", &log, "--queue", &queue];
+    let shared = ["wait", "ask", &log, "--queue", &queue];
     let text = sim_ok(&[&shared[..], more, &["--format", "table"]].concat());
     let csv = rows(&sim_ok(&[&shared[..], more, &["--format", "csv"]].concat()));
     let cells = cells(&csv[0], &["reliable", "wait95", "held95", "doubt"]).into_iter().map(str::to_string).collect();
@@ -41,7 +41,7 @@ fn first_line(text: &str) -> String {
     text.split("\n\n").next().unwrap().replace('\n', " ")
 }
 
-const SMALL: [&str; 2] = ["--ask", "procs=1,estimate=50s"];
+const SMALL: [&str; 2] = ["--job", "procs=1,estimate=50s"];
 
 /// A job that runs, so that the queue shows the present time.
 fn running(procs: i64) -> String {
@@ -73,16 +73,18 @@ fn jobs_that_wait_are_judged_by_jobs_that_waited() {
     let queue = running(1) + &record(9001, LAST - 1000, -1, -1, 1, 50, 1);
     let folder = Folder::new();
     let (log, queue) = (folder.write("log.swf", one_waits()), folder.write("queue.swf", queue));
-    let text = sim_ok(&["wait", &log, "--queue", &queue, "--at", "9001", "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", &log, "--queue", &queue, "--at", "9001", "--format", "table"]);
     assert_eq!(first_line(&text), "most likely (80%) within 8m 20s; 95% sure within 8m 20s");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains("For jobs that already waited at these moments: of 51 past jobs, 94.1% started by"),
         "{text}"
     );
-    let row = &rows(&sim_ok(&["wait", &log, "--queue", &queue, "--format", "csv"]))[0];
+    let row = &rows(&sim_ok(&["wait", "ask", &log, "--queue", &queue, "--format", "csv"]))[0];
     assert_eq!(cells(row, &["reliable", "waited", "wait95", "held95"]), ["yes", "1000", "500", "500"]);
-    let row = &rows(&sim_ok(&["wait", &log, "--queue", &queue, "--ask", "procs=1,estimate=50s", "--format", "csv"]))[0];
+    let row =
+        &rows(&sim_ok(&["wait", "ask", &log, "--queue", &queue, "--job", "procs=1,estimate=50s", "--format", "csv"]))
+            [0];
     assert_eq!(cells(row, &["reliable", "waited", "wait95", "held95"]), ["yes", "0", "1500", "1500"]);
 }
 
@@ -93,10 +95,10 @@ fn what_the_past_has_not_seen_is_declined() {
         |submit: i64, procs: i64, estimate: i64| running(1) + &record(9001, submit, -1, -1, procs, estimate, 1);
     let day_later = (LAST + 86_400 + 3600).to_string();
     let none = running(1);
-    let wide = ["--ask", "procs=2,estimate=50s"];
-    let long = ["--ask", "procs=1,estimate=1h"];
-    let old = ["--ask", "procs=1,estimate=50s", "--now", &day_later];
-    let few = ["--ask", "procs=1,estimate=50s", "--recalibrate", "off", "--draws", "5"];
+    let wide = ["--job", "procs=2,estimate=50s"];
+    let long = ["--job", "procs=1,estimate=1h"];
+    let old = ["--job", "procs=1,estimate=50s", "--now", &day_later];
+    let few = ["--job", "procs=1,estimate=50s", "--recalibrate", "off", "--draws", "5"];
     let cases: [(String, String, &[&str], &str); 9] = [
         (
             log_of(2530..2590, |_| 600),
@@ -124,7 +126,7 @@ fn what_the_past_has_not_seen_is_declined() {
     let log = folder.write("log.swf", one_waits());
     let array = pending("500_[1-20000]", 1, "12:00:00", "Resources") + &pending("501", 1, "12:00:00", "Priority");
     let queue = folder.write("queue.txt", format!("{SQUEUE}{array}"));
-    let found = rows(&sim_ok(&["wait", &log, "--queue", &queue, "--format", "csv"]));
+    let found = rows(&sim_ok(&["wait", "ask", &log, "--queue", &queue, "--format", "csv"]));
     let found: Vec<Vec<&str>> = found.iter().map(|row| cells(row, &["job", "reliable", "doubt"])).collect();
     let doubt = "no past job found so long a queue (at most 1 job)";
     assert_eq!(found, [["500_1", "yes", ""], ["500_20000", "unknown", doubt], ["501", "unknown", doubt]]);
@@ -134,7 +136,7 @@ fn what_the_past_has_not_seen_is_declined() {
 fn a_queue_needs_a_log() {
     let folder = Folder::new();
     let queue = folder.write("queue.txt", SQUEUE);
-    let ran = sim(&["wait", "--queue", &queue]);
+    let ran = sim(&["wait", "ask", "--queue", &queue]);
     assert!(ran.code == 2 && ran.out.is_empty(), "{}", ran.err);
     assert!(
         ran.err.contains("--queue needs the log of the site's past jobs") && ran.err.contains("sim help logs"),
@@ -154,7 +156,7 @@ fn users_are_picked_and_named_only_if_asked_for() {
     let held = job("4", "alice").replace("Priority", "JobHeldUser");
     let queue = folder
         .write("queue.txt", [SQUEUE, &job("1", "alice"), &job("2", "<b>bob"), &job("3", "carol"), &held].concat());
-    let shared = ["wait", &log, "--queue", &queue];
+    let shared = ["wait", "ask", &log, "--queue", &queue];
     let run = |more: &[&str]| sim_ok(&[&shared[..], more].concat());
     let jobs = |more: &[&str]| -> Vec<String> { rows(&run(more)).iter().map(|row| row["job"].clone()).collect() };
     assert_eq!(jobs(&["--format", "csv"]), ["1", "2", "3", "4"]);
@@ -190,12 +192,12 @@ fn users_are_picked_and_named_only_if_asked_for() {
     for (more, message) in [
         (&["--user", "dave"][..], "has a user 'dave'"),
         (&["--html", &queue], "--html"),
-        (&["--html", "x", "--ask", "procs=1,estimate=1h"], "cannot be used with"),
+        (&["--html", "x", "--job", "procs=1,estimate=1h"], "cannot be used with"),
     ] {
         let ran = sim(&[&shared[..], more].concat());
         assert!(ran.code == 2 && ran.err.contains(message), "{}", ran.err);
     }
-    let ran = sim(&["wait", &log, "--user", "alice"]);
+    let ran = sim(&["wait", "ask", &log, "--user", "alice"]);
     assert!(ran.code == 2 && ran.err.contains("--queue"), "{}", ran.err);
 }
 
@@ -215,7 +217,7 @@ fn honesty(log: &Path, moments: impl Iterator<Item = i64>) -> ((usize, usize), (
     let (mut all, mut said) = ((0, 0), (0, 0));
     for now in moments {
         let part = folder.write("part.swf", cut(&text, now, 0));
-        let arguments = ["wait", &part, "--queue", &part, "--now", &now.to_string(), "--format", "csv"];
+        let arguments = ["wait", "ask", &part, "--queue", &part, "--now", &now.to_string(), "--format", "csv"];
         for row in rows(&sim_ok(&arguments)) {
             let held = usize::from(starts[&row["job"]] <= now + row["wait95"].parse::<i64>().unwrap());
             all = (all.0 + held, all.1 + 1);
@@ -240,7 +242,7 @@ fn nothing_is_sure_on_a_cluster_whose_waits_grow() {
     println!("{held} of {all} started by their times for 95%, {said:?} that were said to be reliable");
     assert!(all > 100 && held * 2 < all, "{held} of {all}");
     assert_eq!(said, (0, 0));
-    let text = sim_ok(&["wait", log.to_str().unwrap(), "--ask", "procs=12,estimate=10m", "--format", "table"]);
+    let text = sim_ok(&["wait", "ask", log.to_str().unwrap(), "--job", "procs=12,estimate=10m", "--format", "table"]);
     assert!(text.starts_with("the past of this log does not tell: only ") && !text.contains("sure"), "{text}");
 }
 

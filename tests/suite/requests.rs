@@ -85,8 +85,8 @@ fn requests_follow_the_records_of_an_accounting_file() {
     let of_jobs: Vec<_> = workload.jobs.iter().map(|job| workload.requests.get(job.request).cloned()).collect();
     assert_eq!(of_jobs, asked(&read));
     // The CPUs are CPUs, whatever a processor is.
-    assert_eq!(asked(&log(SACCT, &[("unit", "nodes")])), asked(&read));
-    assert_eq!(asked(&log(SACCT, &[("unit", "gpus")])), [Some(with_gpus())]);
+    assert_eq!(asked(&log(SACCT, &[("log-format", "auto:unit=nodes")])), asked(&read));
+    assert_eq!(asked(&log(SACCT, &[("log-format", "auto:unit=gpus")])), [Some(with_gpus())]);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_pool_says_once_what_is_not_simulated() {
         assert_eq!((ran.code, ran.err.matches(note).count()), (0, 1), "{command:?}: {}", ran.err);
         assert!(!sim(&[&["-q"], command].concat()).err.contains("simulated"));
     }
-    let ran = sim(&["--trace", &file, "--procs", "64", "--unit", "gpus"]);
+    let ran = sim(&["--trace", &file, "--procs", "64", "--log-format", "auto:unit=gpus"]);
     assert!(ran.err.contains("nodes, memory and constraints are not simulated"), "{}", ran.err);
     assert!(!sim(&["--first", "10"]).err.contains("not simulated"));
     let nodes = "[[nodes]]\nname = \"n[1-4]\"\ncpus = 16\nmemory = \"64G\"\ngpus = 4\nfeatures = [\"ib\", \"a100\"]\n";

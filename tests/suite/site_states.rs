@@ -73,13 +73,13 @@ fn states_are_shown_and_written() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
     let toml = folder.text("site.toml");
-    let ran = sim(&["machine", &conf, "--to-toml", &toml, "--format", "table"]);
-    assert!(ran.code == 0 && ran.out.contains("down        2 nodes, 8 CPUs"), "{}", ran.out);
+    let ran = sim(&["machine", &conf, "--out", &toml]);
+    assert!(ran.code == 0 && ran.err.contains("2 nodes, 8 CPUs are down"), "{}", ran.err);
     let written = folder.read("site.toml");
     assert!(written.contains("name = \"n[3-4]\"\ncpus = 4\nmemory = \"8000M\"\ndown = true"), "{written}");
     assert!(written.contains("state = \"down\"") && written.contains("state = \"drain\""), "{written}");
-    let again = sim(&["machine", &toml, "--format", "table"]);
-    assert!(again.code == 0 && again.out.contains("down        2 nodes, 8 CPUs"), "{}", again.out);
+    let again = sim(&["machine", &toml]);
+    assert!(again.code == 0 && again.err.contains("2 nodes, 8 CPUs are down"), "{}", again.err);
 }
 
 /// A partition that drains runs the jobs that wait there, and takes no new ones.
@@ -100,12 +100,12 @@ fn a_draining_partition_runs_what_waits_there() {
         101|bob|r|1|1|1:00:00|0:00|PENDING|2026-01-31T11:55:00|N/A|Priority|\n\
         102|bob|q|1|1|1:00:00|0:00|PENDING|2026-01-31T11:55:00|N/A|Priority|\n";
     let queue = folder.write("queue.txt", queue);
-    let args = ["wait", &log, "--queue", &queue, "--machine", &machine, "--recalibrate", "off", "--draws", "1"];
+    let args = ["wait", "ask", &log, "--queue", &queue, "--machine", &machine, "--recalibrate", "off", "--draws", "1"];
     let ran = sim(&[&args[..], &["--format", "csv"]].concat());
     let names: Vec<&str> = ran.out.lines().next().unwrap().split(',').collect();
     let at = names.iter().position(|name| *name == "stage").unwrap();
     let stages: Vec<&str> = ran.out.lines().skip(1).map(|row| row.split(',').nth(at).unwrap()).collect();
     assert!(ran.code == 0 && stages[0] == "waiting" && stages[1] != "waiting", "{}{}", ran.out, ran.err);
-    let ran = sim(&[&args[..], &["--ask", "procs=1,estimate=10m,partition=r"]].concat());
-    assert!(ran.code == 2 && ran.err.contains("--ask: its partition is down, or takes no new jobs"), "{}", ran.err);
+    let ran = sim(&[&args[..], &["--job", "procs=1,estimate=10m,partition=r"]].concat());
+    assert!(ran.code == 2 && ran.err.contains("--job: its partition is down, or takes no new jobs"), "{}", ran.err);
 }

@@ -95,14 +95,14 @@ fn a_spec_may_name_the_file() {
         sim(&[&["--first", "300", "--scheduler", spec, "--predictor", "estimate", "--format", "csv"][..], more]
             .concat())
     };
-    let kept = run(&spec, &["--out", &out]);
+    let kept = run(&spec, &["--keep", &out]);
     assert_eq!(column(&kept.out, "scheduler"), [spec.as_str()], "{}", kept.err);
     let same = "slurm:bf_interval=20s,bf_window=2d,kill_wait=1m";
     // Its nodes are the machine.
     assert_eq!(kept.out.replace(&spec, same), run(same, &["--machine", &file]).out);
-    assert!(run(&spec, &["--out", &out]).err.contains("1 reused"));
+    assert!(run(&spec, &["--keep", &out]).err.contains("1 reused"));
     conf(&folder, &CONF.replace("KillWait=60", "KillWait=600"));
-    assert!(!run(&spec, &["--out", &out]).err.contains("1 reused"));
+    assert!(!run(&spec, &["--keep", &out]).err.contains("1 reused"));
     let wrong = run("slurm:conf=/no/such/file", &[]);
     assert!(wrong.code == 2 && wrong.err.contains("conf: cannot read /no/such/file"), "{}", wrong.err);
     // Slashes of the file's name are not those of SCHEDULER/PREDICTOR.

@@ -664,11 +664,12 @@ fn runs_that_read_a_log_differently_do_not_share_it() {
     let row = |id: u32, minutes: [u32; 4]| format!("{id}|{}|4|02:00:00\n", minutes.map(time).join("|"));
     let rows = [row(1, [0, 10, 20, 30]), row(2, [1, 1, 60, 120])].concat();
     let log = folder.write("sacct.txt", format!("JobID|Submit|Eligible|Start|End|NCPUS|Timelimit\n{rows}"));
-    let grid = ["--trace", &log, "--procs", "4", "--scheduler", "fcfs", "--predictor", "estimate", "--submit-time"];
+    let grid = ["--trace", &log, "--procs", "4", "--scheduler", "fcfs", "--predictor", "estimate", "--log-format"];
     for (order, expected) in
-        [("submitted,eligible", ["270.000", "1530.000"]), ("eligible,submitted", ["1530.000", "270.000"])]
+        [("submitted|eligible", ["270.000", "1530.000"]), ("eligible|submitted", ["1530.000", "270.000"])]
     {
-        let ran = sweep(&[&grid[..], &[order]].concat(), &folder.text(order), &["--threads", "1"]);
+        let list = format!("auto:submit-time={{{order}}}");
+        let ran = sweep(&[&grid[..], &[&list]].concat(), &folder.text(order), &["--threads", "1"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert_eq!(columns_of(&results(&folder.path(order)), &["wait_mean"]), expected, "{order}");
     }

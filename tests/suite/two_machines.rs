@@ -61,7 +61,7 @@ fn each_setting_runs_on_the_nodes_of_its_own_file() {
     }
     // The same without --slurm-conf, with a baseline, and with kept runs; replications have shaken copies on each machine.
     let (scheduler, baseline) = (format!("slurm:conf={plus}"), format!("slurm:conf={truth}/estimate"));
-    let pair = ["--scheduler", &scheduler, "--baseline", &baseline, "--out", &folder.text("kept")];
+    let pair = ["--scheduler", &scheduler, "--baseline", &baseline, "--keep", &folder.text("kept")];
     for _ in 0..2 {
         let csv = sim_ok(&[&common[..], &pair].concat());
         let row = &columns(&csv, &["procs", "wait_improvement_pct"])[0];

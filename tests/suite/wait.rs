@@ -384,8 +384,8 @@ fn the_command_judges_methods() {
 
 #[test]
 fn the_command_answers_for_one_job() {
-    let methods = ["wait", "--first", "2500", "--method", "knn,ibl,qbets", "--format"];
-    let ask = |format: &str| sim_ok(&[&methods[..], &[format, "--ask", "procs=16,estimate=2h,user=3"]].concat());
+    let methods = ["wait", "ask", "--first", "2500", "--method", "knn,ibl,qbets", "--format"];
+    let ask = |format: &str| sim_ok(&[&methods[..], &[format, "--job", "procs=16,estimate=2h,user=3"]].concat());
     let people = ask("table");
     for text in ["16 processors for 2h 00m", "%: ", "similar job", "ibl: ", "qbets: at most ", "within the hour"] {
         assert!(people.contains(text), "{people}");
@@ -418,10 +418,20 @@ fn golden_figures_of_every_method() {
     text += &sim_ok(&[&judge[..], &["--method", "knn,ibl", "--confusion-out", "-"]].concat());
     text += &sim_ok(&[&judge[..], &["--method", "knn", "--calibration-out", "-"]].concat());
     for question in
-        [&["--at", "1500"][..], &["--at", "700", "--scheduler", "sjbf"], &["--ask", "procs=60,estimate=6h,user=3"]]
+        [&["--at", "1500"][..], &["--at", "700", "--scheduler", "sjbf"], &["--job", "procs=60,estimate=6h,user=3"]]
     {
-        let shared =
-            ["wait", "--format", "csv", "--first", "1600", "--history", "400", "--method", "knn,ibl,qbets,simulate"];
+        let shared = [
+            "wait",
+            "ask",
+            "--format",
+            "csv",
+            "--first",
+            "1600",
+            "--history",
+            "400",
+            "--method",
+            "knn,ibl,qbets,simulate",
+        ];
         text += &sim_ok(&[&shared[..], question].concat());
     }
     assert_golden("wait.csv", &text);
@@ -432,32 +442,33 @@ fn bad_questions_are_refused() {
     for (arguments, message) in [
         (&["--method", "knm"][..], "the methods are knn, ibl, qbets, downey, simulate"),
         (&["--scheduler", "esay"], "the schedulers are"),
-        (&["--ask", "procs=0,estimate=1h"], "at least procs=1 and estimate=1s"),
-        (&["--ask", "procs=4"], "at least procs=1 and estimate=1s"),
-        (&["--ask", "procs=4,estimate=1h,color=red"], "no key 'color'"),
-        (&["--ask", "procs=4,procs=8,estimate=2h"], "the key 'procs' is given twice"),
-        (&["--ask", "procs=4000,estimate=1h"], "procs=4000 is more than the machine has (128)"),
+        (&["--job", "procs=0,estimate=1h"], "at least procs=1 and estimate=1s"),
+        (&["--job", "procs=4"], "at least procs=1 and estimate=1s"),
+        (&["--job", "procs=4,estimate=1h,color=red"], "no key 'color'"),
+        (&["--job", "procs=4,procs=8,estimate=2h"], "the key 'procs' is given twice"),
+        (&["--job", "procs=4000,estimate=1h"], "procs=4000 is more than the machine has (128)"),
         (&["--method", "ibl:k=1-3"], "k: '1-3' is not a whole number of at least 1"),
         (&["--at", "999999"], "no job 999999"),
         (&["--at", "1", "--method", "knn"], "no job has started before this one"),
-        (&["--ask", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),
+        (&["--job", "procs=4,estimate=1h,user=bob"], "user: 'bob' is not a whole number"),
         (&["--queue", "no/such/queue"], "--queue needs the log of the site's past jobs"),
         (&["--queue", "q", "--method", "knn"], "cannot be used with"),
-        (&["--now", "2026-01-31T12:00:00"], "--queue <FILE>"),
+        (&["--now", "2026-01-31T12:00:00", "--at", "1"], "--queue <FILE>"),
         (&["--queue", "q", "--predictor", "ruh"], "cannot be used with"),
         (&["--draws", "30"], "required arguments were not provided"),
-        (&["--recalibrate", "off"], "required arguments were not provided"),
         (&["--at", "3", "--draws", "30", "--method", "knn"], "cannot be used with"),
         (&["--queue", "q", "--now", "soon"], "'soon' is not a time such as 2026-01-31T12:00:00"),
-        (&["--at", "1", "--ask", "procs=1,estimate=1"], "cannot be used with"),
-        (&["--at", "1", "--most", "5"], "cannot be used with"),
+        (&["--at", "1", "--job", "procs=1,estimate=1"], "cannot be used with"),
+        (&["--at", "1", "--most", "5"], "unexpected argument '--most'"),
         (&["--begin", "6000"], "--begin leaves no job to predict: the log has 5,000 jobs"),
         (&["--first", "1"], "--begin leaves no job to predict: the log has 1 job"),
         (&["--history", "0"], "0 is not in 1.."),
         (&["--jobs-out", "-", "--confusion-out", "-"], "--jobs-out '-' and --confusion-out '-' go to the same place"),
         (&["--trace", "no/such/log"], "cannot open no/such/log"),
+        (&["log.swf", "--user", "ann"], "'--user' is now sim wait ask LOG --user NAME"),
     ] {
-        let ran = sim(&[&["wait"], arguments].concat());
+        let is_question = ["--at", "--job", "--queue", "--draws"].iter().any(|word| arguments.contains(word));
+        let ran = sim(&[if is_question { &["wait", "ask"][..] } else { &["wait"] }, arguments].concat());
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(message) && ran.out.is_empty(), "{arguments:?}: {}", ran.err);
     }

@@ -216,12 +216,12 @@ fn tables_of_studies_fit() {
     for args in [
         &["search", "--trace", log, "--evaluations", "300", "--train", "0.5"][..],
         &["wait", "--trace", log, "--method", "knn,ibl,qbets,knn:point=linear"],
-        &["wait", "--trace", log, "--at", "500"],
-        &["wait", "--trace", log, "--ask", "procs=4,estimate=2h"],
+        &["wait", "ask", "--trace", log, "--at", "500"],
+        &["wait", "ask", "--trace", log, "--job", "procs=4,estimate=2h"],
         &["meta", "--site", &first, "--site", &second],
         &["meta", "--scenario", "1K-equal-I,1K-unequal-II", "--days", "1", "--policy", "static,least-loaded"],
         &["malleable", "--days", "1"],
-        &["malleable", "--days", "1", "--seeds", "2"],
+        &["malleable", "--days", "1", "--replications", "2"],
         &["trace", "info", log],
     ] {
         assert_fits(&[args, &["--format", "table"]].concat());

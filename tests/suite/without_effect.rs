@@ -20,7 +20,7 @@ fn an_option_that_can_change_nothing_is_refused() {
         (&["--pass-on-miss", "--scheduler", "slurm"], "--pass-on-miss has no effect without a scheduler that plans"),
         (&["--estimates-seed", "7"], "--estimates-seed 7 has no effect without a random model in --estimates"),
         (&["--seed", "7"], "--seed 7 has no effect without --shake"),
-        (&["--names"], "--names has no effect without --by, --by-out or --jobs-out"),
+        (&["--names"], "--names has no effect without --by, --by-out, --jobs-out or --html"),
         (&["--scheduler", "slurm:age_weight=5"], "the key age_weight has no effect without order=multifactor"),
         (&["--scheduler", "slurm:epilog=5s"], "the key epilog has no effect on a pool of processors"),
         (&["--scheduler", "easy:placement=spread"], "the key placement has no effect on a pool of processors"),
@@ -28,14 +28,13 @@ fn an_option_that_can_change_nothing_is_refused() {
             &["--machine", &conf, "--scheduler", "slurm:order=multifactor,fairshare_weight=9,shares=group"],
             "the key shares has no effect on nodes, where shares are those of --associations",
         ),
-        (&["--partition-limit", "a=1d", "--partition-limit", "a=2d"], "the partition 'a' is there twice"),
         (&["--machine", &conf, "--partition-map", "a=b,a=c"], "the partition 'a' is there twice"),
     ] {
         let ran = sim(&[&[&log, "--log-format", columns][..], args].concat());
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{args:?}: {}", ran.err);
     }
     for (args, why) in [
-        (&["wait", "--at", "3", "--retrain", "5"][..], "--retrain"),
+        (&["wait", "ask", "--at", "3", "--retrain", "5"][..], "--retrain"),
         (&["wait", "--estimates-seed", "5"], "--estimates-seed 5 has no effect"),
         (&["recommend", "--inflate", "2", "--candidates", "fcfs/kin"], "--inflate 2 has no effect"),
         (&["recommend", "--candidates", "slurm:epilog=5s/kin"], "the key epilog has no effect"),
@@ -72,9 +71,9 @@ fn an_option_without_effect_on_the_log_is_warned_of() {
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran.err
     };
-    let limits = warnings(&["--partition-limit", "batch=1d,night=2d,nowhere=3d"]);
+    let limits = warnings(&["--log-format", r#"sacct:partition-limit="batch=1d,night=2d,nowhere=3d""#]);
     assert!(
-        limits.contains("--partition-limit has no effect for batch, nowhere: no job there is without a limit"),
+        limits.contains("partition-limit has no effect for batch, nowhere: no job there is without a limit"),
         "{limits}"
     );
     let conf =

@@ -119,15 +119,11 @@ fn a_log_without_users_warns_if_the_predictor_needs_them() {
 
 /// A file or a pipe gets CSV from every command that prints figures.
 #[test]
-fn pipes_get_csv_from_info_and_machine() {
-    let folder = Folder::new();
-    let machine = folder
-        .write("site.toml", "[[nodes]]\nname = \"n1\"\ncpus = 2\n\n[[partitions]]\nname = \"a\"\nnodes = \"ALL\"\n");
-    for (args, begin) in [(&["trace", "info"][..], "trace,computer,"), (&["machine", &machine], "kind,name,")] {
-        assert!(sim_ok(args).starts_with(begin), "{args:?}: {}", sim_ok(args));
-        assert!(!sim_ok(&[args, &["--format", "table"]].concat()).starts_with(begin));
-        assert!(sim_ok(&[args, &["--format", "json"]].concat()).starts_with(['{', '[']), "{args:?}");
-    }
+fn pipes_get_csv_from_info() {
+    let info = ["trace", "info"];
+    assert!(sim_ok(&info).starts_with("trace,computer,"));
+    assert!(!sim_ok(&[&info[..], &["--format", "table"]].concat()).starts_with("trace,computer,"));
+    assert!(sim_ok(&[&info[..], &["--format", "json"]].concat()).starts_with('{'));
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! exists once. See [`page::write`] for what printing changes in a page.
 
 mod page;
-mod style;
 mod summary;
 
 use std::io::{self, Write};
@@ -74,35 +73,18 @@ pub fn topics() -> impl Iterator<Item = (&'static str, &'static str)> {
     TOPICS.iter().map(|topic| (topic.name, topic.about))
 }
 
-/// What `sim help` can be asked for: the commands and the pages, each name once, with a line about it.
-pub fn names() -> Vec<(&'static str, &'static str)> {
-    let is_page = |(topic, _): &(&str, &str)| !forms().any(|form| form.name == *topic);
-    commands().chain(topics().filter(is_page)).collect()
-}
-
 /// The commands in the order of the main help, each with a line about it.
 fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
     forms().map(|form| (form.name, form.about))
 }
 
 /// The page to which the help of a command refers.
-pub fn topic_of(command: &str) -> Option<&'static str> {
+fn topic_of(command: &str) -> Option<&'static str> {
     TOPICS.iter().find(|topic| topic.command == Some(command)).map(|topic| topic.name)
 }
 
 /// How the help of a command refers to a page.
-pub const REFERENCE: &str = "See also: sim help ";
-
-/// A page as it is printed.
-///
-/// # Errors
-/// If there is no such page.
-pub fn printed(topic: &str) -> io::Result<String> {
-    let topic = TOPICS.iter().find(|other| other.name == topic).ok_or(io::ErrorKind::NotFound)?;
-    let mut text = Vec::new();
-    page::write(&mut text, topic.text, page::WIDTH, page::Look::AsWritten)?;
-    String::from_utf8(text).map_err(io::Error::other)
-}
+const REFERENCE: &str = "See also: sim help ";
 
 /// The option that prints all options of a simulation. `--help` prints what fits on two screens.
 pub const ALL: &str = "--help-all";
@@ -210,7 +192,7 @@ pub fn execute(names: &[String]) -> anyhow::Result<()> {
         }
         if let Some(topic) = topic {
             out.write_all(if is_command { b"\n" } else { b"" })?;
-            page::write(out, topic.text, width::of_stdout().columns, page::Look::of_stdout())?;
+            page::write(out, topic.text, width::of_stdout().columns)?;
         }
         Ok(())
     })?)

@@ -4,7 +4,6 @@ mod charts;
 mod provenance;
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use clap::{ArgMatches, Args, ValueEnum};
@@ -14,23 +13,23 @@ use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_other_jobs;
 use super::options::{self, SettingList};
-use super::output_options::{OutputOptions, reporting};
+use super::output_options::{KeepOption, OutputOptions, reporting};
 use super::report_files::ReportFileOptions;
-use super::settings::{LogUnderSettings, Work, check_site};
-use super::simulate::PLAIN_EASY;
+use super::settings::{LogUnderSettings, PLAIN_EASY, Work, check_site};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
-use crate::metrics::{Breakdown, GanttNotes, gantt_nodes};
+use crate::metrics::{Breakdown, GanttNotes, Groupings, Measure, RunRow, gantt_nodes};
 use crate::report::Cell;
-use crate::report::html::{ComparisonReport, GanttColors, GanttData};
+use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
-use charts::{PicturedRun, by_partition, gantts, with_gantt};
+pub use charts::PicturedRun;
+use charts::{by_partition, gantts, with_gantt};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -63,10 +62,8 @@ struct ReportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), display_order = 2)]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     replications: Option<u32>,
-    /// Keep finished runs in this folder, and reuse those that are in it. The runs that charts show are computed again [default:
-    /// runs are not kept]
-    #[arg(long, value_name = "DIR", display_order = 2)]
-    runs_out: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepOption,
     /// The window of the Gantt chart: times after the first submission (10d..11d), or dates (2016-12-25..2016-12-26, UTC)
     /// [default: the 12 hours in which the most area waits]
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window, display_order = 3)]
@@ -80,8 +77,9 @@ struct ReportArgs {
     output: OutputOptions,
 }
 
+/// By what the jobs of a Gantt chart are coloured.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ColorsBy {
+pub enum ColorsBy {
     /// How long they waited
     Wait,
     /// The users with the most area
@@ -90,7 +88,7 @@ enum ColorsBy {
 
 /// The beginning and the end of a window. Its own type, because clap takes a type by value.
 #[derive(Clone, Copy, Debug)]
-struct Window(Moment, Moment);
+pub struct Window(Moment, Moment);
 
 fn parse_window(text: &str) -> Result<Window, String> {
     let Some((from, to)) = text.split_once("..") else {
@@ -124,78 +122,116 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let how = ReadOptions { digest: true, ..ReadOptions::default() };
     let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()))?;
     log.show_names(args.names);
-    let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
-    let (workload, measure) = (log.workload.clone(), log.settings[0].measure);
-    let groupings = by_partition(&workload, &measure);
-    let of_partitions = |run: &Simulated| {
-        let groupings = groupings.as_ref()?;
-        Breakdown::of(groupings, &workload, run.record(), &measure).pop()
-    };
-    let baseline: OnceLock<PicturedRun> = OnceLock::new();
-    // Of each run on the log as it is, what charts show is kept, and the record only if there is a Gantt chart of it.
+    let (page, threads) = (PageRuns::new(&log), args.output.threads());
     let (row, format) = row_of_replications(log.replications);
-    let yields = |run: FinishedRun<'_>| {
-        let row = row(&run);
-        if run.at >= count {
-            return (row, None);
+    let yields = |run: FinishedRun<'_>| (row(&run), page.picture(run.at, run.own, run.baseline));
+    let work = Work { folder: args.keep.folder.as_deref(), format, threads, details: page.details() };
+    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
+    warn_of_other_jobs(rows.iter().take(log.settings.len()));
+    let shown = extras.into_iter().flatten().flatten().collect();
+    let report = page.write((matches, &args.log), &log, &rows, shown, (args.gantt, args.gantt_colors), threads)?;
+    let row = [
+        ("trace", Cell::Text(log.workload.label.clone())),
+        ("jobs", Cell::Count(log.workload.jobs.len() as u64)),
+        ("settings", Cell::Count(log.settings.len() as u64)),
+    ];
+    files.write(&report, row, &args.output.print)
+}
+
+/// What a page shows of the runs: of each on the log as it is what charts show, and the record only if there is a Gantt chart of it.
+pub struct PageRuns {
+    count: usize,
+    with_gantt: Range<usize>,
+    workload: Arc<Workload>,
+    measure: Measure,
+    groupings: Option<Groupings>,
+    baseline: OnceLock<PicturedRun>,
+}
+
+impl PageRuns {
+    /// For a page about these settings.
+    pub fn new(log: &LogUnderSettings) -> PageRuns {
+        let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
+        let (workload, measure) = (log.workload.clone(), log.settings[0].measure);
+        let groupings = by_partition(&workload, &measure);
+        PageRuns { count, with_gantt, workload, measure, groupings, baseline: OnceLock::new() }
+    }
+
+    /// What is wanted of each run.
+    pub fn details(&self) -> Details {
+        let reasons = self.workload.shapes.is_some();
+        Details { again: true, record: true, pictures: true, reasons, ..Details::default() }
+    }
+
+    /// What is shown of a run. None of a run on a shaken copy.
+    pub fn picture(&self, at: usize, own: Arc<Simulated>, baseline: Option<Arc<Simulated>>) -> Option<PicturedRun> {
+        if at >= self.count {
+            return None;
         }
+        let of_partitions = |run: &Simulated| {
+            Breakdown::of(self.groupings.as_ref()?, &self.workload, run.record(), &self.measure).pop()
+        };
         let pictured = |run: Arc<Simulated>| PicturedRun { partitions: of_partitions(&run), run };
-        run.baseline.map(|base| baseline.get_or_init(|| pictured(base)));
-        let mut own = pictured(run.own);
-        if !with_gantt.contains(&run.at) {
-            let run = Arc::make_mut(&mut own.run);
+        baseline.map(|base| self.baseline.get_or_init(|| pictured(base)));
+        let mut own = pictured(own);
+        if !self.with_gantt.contains(&at)
+            && let Some(run) = Arc::get_mut(&mut own.run)
+        {
             run.record = None;
             run.pictures.iter_mut().for_each(|(_, notes)| *notes = GanttNotes::default());
         }
-        (row, Some(own))
-    };
-    let reasons = workload.shapes.is_some();
-    let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
-    let work = Work { folder: args.runs_out.as_deref(), format, threads: args.output.threads(), details };
-    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
-    warn_of_other_jobs(rows.iter().take(log.settings.len()));
-    let shown: Vec<PicturedRun> = extras.into_iter().flatten().flatten().collect();
-    let (workload, names, runs) = (&*workload, log.names(), log.by_setting(&rows));
-    let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
-    let of_settings = with_gantt.clone().map(|at| (names[at].clone(), &*shown[at].run));
-    let of_baseline = baseline.get().map(|base| (base_name.clone(), &*base.run));
-    let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
-    let (window, gantts) = gantts(workload, args.gantt, &all)?;
-    let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
-        gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
-    });
-    let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
-    let options = log.settings[0].in_row();
-    let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
-    let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
-    let site = check_site(workload, &present, &log.settings[0], args.output.threads());
-    let site = site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
-    let report = ComparisonReport {
-        facts: provenance::facts(matches, &args.log, &log.log, workload, log.replications),
-        site,
-        settings: &runs,
-        options: &options,
-        baseline: baseline.get().map(|run| run.named(&base_name)),
-        pictured: (0..count).filter(is_shown).map(|at| shown[at].named(&names[at])).collect(),
-        workload,
-        gantt: GanttData {
-            window,
-            first_submit: workload.first_submit(),
-            procs: workload.procs,
-            nodes,
-            nodes_left_out,
-            colors: match args.gantt_colors {
-                ColorsBy::Wait => GanttColors::Wait,
-                ColorsBy::User => GanttColors::User,
+        Some(own)
+    }
+
+    /// The page.
+    pub fn write(
+        &self,
+        (matches, given): (&ArgMatches, &LogArgs),
+        log: &LogUnderSettings,
+        rows: &[RunRow],
+        shown: Vec<PicturedRun>,
+        (wanted, colors): (Option<Window>, ColorsBy),
+        threads: usize,
+    ) -> anyhow::Result<WrittenReport> {
+        let (workload, names, runs) = (&*log.workload, log.names(), log.by_setting(rows));
+        let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
+        let of_settings = self.with_gantt.clone().map(|at| (names[at].clone(), &*shown[at].run));
+        let baseline = self.baseline.get();
+        let of_baseline = baseline.map(|base| (base_name.clone(), &*base.run));
+        let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
+        let (window, gantts) = gantts(workload, wanted, &all)?;
+        let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
+            gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
+        });
+        let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
+        let options = log.settings[0].in_row();
+        let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
+        let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
+        let site = check_site(workload, &present, &log.settings[0], threads);
+        let site =
+            site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
+        let report = ComparisonReport {
+            facts: provenance::facts(matches, given, log),
+            site,
+            settings: &runs,
+            options: &options,
+            baseline: baseline.map(|run| run.named(&base_name)),
+            pictured: (0..self.count).filter(is_shown).map(|at| shown[at].named(&names[at])).collect(),
+            workload,
+            gantt: GanttData {
+                window,
+                first_submit: workload.first_submit(),
+                procs: workload.procs,
+                nodes,
+                nodes_left_out,
+                colors: match colors {
+                    ColorsBy::Wait => GanttColors::Wait,
+                    ColorsBy::User => GanttColors::User,
+                },
+                chosen: wanted.is_none(),
+                settings: gantts,
             },
-            chosen: args.gantt.is_none(),
-            settings: gantts,
-        },
-    };
-    let row = [
-        ("trace", Cell::Text(workload.label.clone())),
-        ("jobs", Cell::Count(workload.jobs.len() as u64)),
-        ("settings", Cell::Count(runs.len() as u64)),
-    ];
-    files.write(&report.write(), row, &args.output.print)
+        };
+        Ok(report.write())
+    }
 }

@@ -4,20 +4,23 @@ use clap::ArgMatches;
 
 use crate::cli::is_given;
 use crate::cli::log::LogArgs;
+use crate::cli::settings::LogUnderSettings;
 use crate::machine::Resource;
 use crate::report::html::Fact;
 use crate::report::{counted, dropped_in_words, reading_in_words};
 use crate::time::{date, readable_duration};
-use crate::trace::{Log, Workload};
+use crate::trace::Workload;
 
 /// Options that do not change the report, so that it is the same without them.
-const NOT_REPEATED: [&str; 9] = ["log", "trace", "out", "svg", "runs_out", "threads", "quiet", "format", "no_header"];
+const NOT_REPEATED: [&str; 9] = ["log", "trace", "out", "svg", "folder", "threads", "quiet", "format", "no_header"];
 
 /// The facts of a report on a log.
-pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Workload, replications: u32) -> Vec<Fact> {
+pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) -> Vec<Fact> {
+    let LogUnderSettings { log, workload, replications, .. } = shown;
+    let is_alone = shown.settings[0].baseline.is_none();
     let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
     let mut facts = vec![
-        Fact::code("command", command(matches, given.given())),
+        Fact::code("command", command(matches, given.given(), is_alone)),
         Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),
         Fact::new("log", format!("{name} ({})", log.source.format)),
     ];
@@ -35,7 +38,7 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, log: &Log, workload: &Worklo
     facts.extend(reading_in_words(&log.source).into_iter().map(|words| Fact::new("reading", words)));
     let dropped = dropped_in_words(&workload.cleaning).unwrap_or("no records".to_string());
     facts.push(Fact::new("dropped", dropped));
-    if replications > 1 {
+    if *replications > 1 {
         facts.push(Fact::new("runs", format!("{replications} of each setting; charts show those on the log as it is")));
     }
     facts
@@ -53,8 +56,8 @@ fn machine_in_words(workload: &Workload) -> String {
     parts.flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The command that gives the same report again.
-fn command(matches: &ArgMatches, log: Option<&str>) -> String {
+/// The command that gives the same report again. Without a baseline `is_alone`: the command would have one by default.
+fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
     let command = super::COMMAND.whole();
     let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
     let mut words = vec!["sim".to_string(), "report".to_string()];
@@ -73,6 +76,9 @@ fn command(matches: &ArgMatches, log: Option<&str>) -> String {
                 false => words.extend([format!("--{long}"), value]),
             }
         }
+    }
+    if is_alone && !is_given(matches, "baseline") {
+        words.push("--baseline none".to_string());
     }
     words.join(" ")
 }

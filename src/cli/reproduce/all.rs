@@ -16,7 +16,19 @@ use crate::reproduce::{
     write_figures, write_overview,
 };
 
+/// One line for the list of studies.
+pub const ABOUT: &str = "Run all of these studies and write their figures to a folder";
+
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sim reproduce all --logs logs --out studies --quick
+      a quick test of every study, in minutes
+  sim reproduce all --logs logs --out studies
+      the same as the single commands: 40 minutes of processor time
+
+Writes the figures of each study to STUDY.csv, STUDY.txt, STUDY.html (with charts) and STUDY.json. The next call with the
+same folder uses STUDY.json again if neither the logs of the study nor the program have changed. summary.txt contains the
+overview of every study: how many published figures agree with ours. It is also printed.")]
 pub struct AllArgs {
     /// The folder with the logs
     #[arg(long, value_name = "DIR")]

@@ -44,6 +44,8 @@ impl SimulateArgs {
             ("--replications", self.replications.is_some()),
             ("--by", !self.groups.keys().is_empty() || self.groups.by_out.is_some()),
             ("--reasons", self.reasons),
+            ("--keep", self.keep.folder.is_some()),
+            ("--html", self.html.is_some()),
             ("--jobs-out", self.jobs_out.is_some()),
             ("--swf-out", self.swf_out.is_some()),
             ("--series-out", self.series_out.is_some()),
@@ -54,7 +56,7 @@ impl SimulateArgs {
         if let Some((what, _)) = given.iter().find(|(_, is_given)| *is_given) {
             return refuse(format!("exec:command=- plays one simulation at a time, without {what}"));
         }
-        let out = self.out.as_deref().and_then(|out| out.to_str()).filter(|out| !Output::is_stdout(out));
+        let out = self.out.as_deref().filter(|out| !Output::is_stdout(out));
         out.ok_or_else(|| {
             let why = "exec:command=- talks over standard input and output: --out FILE gets one row per episode";
             UsageError(why.to_string())

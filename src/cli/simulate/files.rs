@@ -18,6 +18,7 @@ pub struct DetailFiles {
     pub names: Option<Output>,
     by: Option<Output>,
     pub series: Option<Output>,
+    pub html: Option<Output>,
 }
 
 impl DetailFiles {
@@ -30,10 +31,11 @@ impl DetailFiles {
             ("--names-out", &args.names_out),
             ("--by-out", &args.groups.by_out),
             ("--series-out", &args.series_out),
+            ("--html", &args.html),
         ];
         let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
-        let [jobs, swf, predictions, names, by, series] = files;
-        Ok((DetailFiles { jobs, swf, predictions, names, by, series }, stdout_taken))
+        let [jobs, swf, predictions, names, by, series, html] = files;
+        Ok((DetailFiles { jobs, swf, predictions, names, by, series, html }, stdout_taken))
     }
 
     /// Whether the records of all runs are needed after the simulations.

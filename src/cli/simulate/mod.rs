@@ -5,7 +5,6 @@ mod files;
 mod groups;
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,8 +16,9 @@ use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::{warn_of_misfits, warn_of_other_jobs};
 use super::options::{self, SettingList};
-use super::output_options::{GroupOptions, OutputOptions};
-use super::settings::{LogUnderSettings, Work};
+use super::output_options::{GroupOptions, KeepOption, OutputOptions};
+use super::report::{ColorsBy, PageRuns, PicturedRun};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
@@ -31,9 +31,6 @@ use crate::trace::{self, ReadOptions};
 
 use files::DetailFiles;
 use groups::GroupPlan;
-
-/// The default baseline of the embedded log: plain EASY.
-pub(super) const PLAIN_EASY: &str = "easy/estimate";
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
@@ -61,14 +58,17 @@ struct SimulateArgs {
     reasons: bool,
     #[command(flatten)]
     names: NamesOption,
-    /// Keep finished runs in this folder, and reuse those that are in it. A run of which more than the summary is printed or
-    /// written is computed again [default: runs are not kept]. With --scheduler exec:command=-, the file for one row per
-    /// episode
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepOption,
+    /// With --scheduler exec:command=-, the file for one row per episode: standard output belongs to the conversation
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 
+    /// Write a page with charts, as `sim report` does; - for standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<String>,
     /// Write a CSV with one line per job; - for standard output (the summary then goes to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     jobs_out: Option<String>,
@@ -112,6 +112,8 @@ pub struct RunDetails {
     breakdowns: Vec<Breakdown>,
     /// With its record and its series. None if neither is wanted.
     simulated: Option<Arc<Simulated>>,
+    /// For the page. None if there is none.
+    picture: Option<PicturedRun>,
     /// Why its jobs wait, and those of its baseline. None if that is not wanted.
     reasons: Option<WaitReasons>,
     of_baseline: Option<WaitReasons>,
@@ -128,21 +130,38 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     if settings.iter().flat_map(Options::programs).any(|program| program.is_caller()) {
         return caller::execute(&args, matches, settings);
     }
+    if let Some(out) = &args.out {
+        return refuse(format!(
+            "--out is the file of exec:command=-, and here there is none: --keep {out} keeps finished runs, \
+             --format csv >{out} writes the table"
+        ));
+    }
     if settings.len() > 1 && args.swf_out.is_some() {
         let message = "--swf-out writes one schedule: give one scheduler and one predictor";
         return refuse(message);
     }
-    if args.names.is_given() && args.groups.keys().is_empty() && args.groups.by_out.is_none() && args.jobs_out.is_none()
+    if args.names.is_given()
+        && args.groups.keys().is_empty()
+        && args.groups.by_out.is_none()
+        && args.jobs_out.is_none()
+        && args.html.is_none()
     {
         return refuse(
-            "--names has no effect without --by, --by-out or --jobs-out: the summary names nobody; remove it",
+            "--names has no effect without --by, --by-out, --jobs-out or --html: the summary names nobody; remove it",
         );
+    }
+    if args.html.is_some() {
+        slurm_conf::refuse_machines(&settings)?;
     }
     let print = args.groups.printed(args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;
     let source = args.log.source();
     let began = Instant::now();
-    let how = ReadOptions { keep_text: files.swf.is_some(), digest: args.out.is_some(), ..ReadOptions::default() };
+    let how = ReadOptions {
+        keep_text: files.swf.is_some(),
+        digest: args.keep.folder.is_some() || files.html.is_some(),
+        ..ReadOptions::default()
+    };
     let names_out = files.names.take();
     let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
     let given = (args.log.given(), &source);
@@ -159,32 +178,42 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     }
     let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
     let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
+    let page = files.html.take().map(|out| (out, PageRuns::new(&log)));
+    let of_page = page.as_ref().map_or(Details::default(), |(_, page)| page.details());
     let details = Details {
-        again: keeps_run || !groups.is_empty() || args.reasons,
-        record: files.needs_records() || !groups.is_empty(),
+        again: of_page.again || keeps_run || !groups.is_empty() || args.reasons,
+        record: of_page.record || files.needs_records() || !groups.is_empty(),
         history,
         series_step: files.series.is_some().then_some(args.series_step),
-        pictures: false,
-        reasons: args.reasons,
+        pictures: of_page.pictures,
+        reasons: of_page.reasons || args.reasons,
     };
     let copies_from = log.settings.len();
     let (row, format) = row_of_replications(log.replications);
     let yields = |run: FinishedRun<'_>| {
         let is_copy = run.at >= copies_from;
         let breakdowns = if is_copy { Vec::new() } else { groups.of(&run) };
-        let (reasons, of_baseline) = (run.own.reasons, run.baseline.as_ref().and_then(|base| base.reasons));
+        let printed = |reasons: Option<WaitReasons>| reasons.filter(|_| args.reasons);
+        let reasons = printed(run.own.reasons);
+        let of_baseline = printed(run.baseline.as_ref().and_then(|base| base.reasons));
         let row = row(&run);
-        let simulated = (keeps_run && !is_copy).then_some(run.own);
-        (row, RunDetails { breakdowns, simulated, reasons, of_baseline })
+        let simulated = (keeps_run && !is_copy).then(|| run.own.clone());
+        let picture = page.as_ref().and_then(|(_, page)| page.picture(run.at, run.own, run.baseline));
+        (row, RunDetails { breakdowns, simulated, picture, reasons, of_baseline })
     };
-    let work = Work { folder: args.out.as_deref(), format, threads: args.output.threads(), details };
+    let work = Work { folder: args.keep.folder.as_deref(), format, threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
-    let details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
+    let mut details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
     let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
     let simulating = (total - reading).as_secs_f64();
     note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     files.write(&log, &groups, &details)?;
-
+    if let Some((out, page)) = page {
+        let shown = details.iter_mut().filter_map(|details| details.picture.take()).collect();
+        let gantt = (None, ColorsBy::Wait);
+        let page = page.write((matches, &args.log), &log, &rows, shown, gantt, args.output.threads())?;
+        out.fill(|out| out.write_all(page.page.as_bytes()))?;
+    }
     warn_of_other_jobs(rows.iter().take(copies_from));
     let (options, runs) = (log.shared_options(), log.by_setting(&rows));
     let zone = workload.unix_start.map(|_| workload.zone.name());

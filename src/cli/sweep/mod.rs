@@ -18,7 +18,7 @@ use crate::cli::interrupt;
 use crate::cli::notes::warn_of_never;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
-use crate::cli::places::refuse_collisions;
+use crate::cli::places::{given_files, refuse_collisions};
 use crate::cli::plain_arguments::{PlainArguments, refuse_unknown_word};
 use crate::cli::progress::Progress;
 use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
@@ -31,7 +31,8 @@ use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sort::sort_by_key;
 use crate::spec::quote;
 use crate::sweep::{
-    Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep, SweepCells, submit,
+    FinishedRow, Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep,
+    SweepCells, submit,
 };
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
@@ -91,6 +92,9 @@ struct SweepArgs {
     /// Print means with 95% intervals over the rows that have the same values in these columns, such as scheduler,predictor
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Output")]
     group_by: Vec<String>,
+    /// Write the results as a page when all cells are done, as `sim sweep report` does
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["dry_run", "shard", "slurm"])]
+    html: Option<String>,
     #[command(flatten)]
     output: OutputOptions,
 }
@@ -194,7 +198,12 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     if is_from_folder && !args.allow_exec {
         refuse_program(&format!("{}: ", folder.join("grid.toml").display()), sweep.grid.programs().first())?;
     }
-    refuse_collisions(&[], &sweep.grid.logs().iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    if args.html.as_deref().is_some_and(Output::is_stdout) {
+        return refuse("--html: standard output has the results: give the name of a file");
+    }
+    let (logs, pages) = (sweep.grid.logs(), given_files([("--html", &args.html)]));
+    refuse_collisions(&pages, &logs.iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
+    let html = args.html.as_deref().map(Output::create).transpose()?;
     slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes());
     if sweep.grid.has_nodes() {
         slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
@@ -213,7 +222,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     }
     match &args.slurm {
         Some(sbatch_options) => submit_to_slurm(&cells, args.shards as usize, sbatch_options),
-        None => run_here(args, cells, threads),
+        None => run_here(args, html, cells, threads),
     }
 }
 
@@ -339,7 +348,7 @@ fn dry_run(grid: &Grid, print: &PrintOptions) -> anyhow::Result<()> {
 }
 
 /// Runs a sweep, or a shard of it, on this machine.
-fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize) -> anyhow::Result<()> {
+fn run_here(args: &SweepArgs, html: Option<Output>, mut cells: SweepCells<'_>, threads: usize) -> anyhow::Result<()> {
     let (began, sweep) = (std::time::Instant::now(), cells.sweep);
     let folder = sweep.folder.display();
     interrupt::add_to_message(format!("finished cells are kept in {folder}; the same command with --resume continues"));
@@ -380,6 +389,11 @@ fn run_here(args: &SweepArgs, mut cells: SweepCells<'_>, threads: usize) -> anyh
     cells.store = Store::open(&sweep.folder)?;
     let file = cells.write_results()?;
     print_results(args, &cells, &file)?;
+    if let Some(out) = html {
+        let rows = cells.rows().collect::<Result<Vec<FinishedRow>, _>>()?;
+        let page = report::page(&cells, &rows, &[])?;
+        out.fill(|out| out.write_all(page.page.as_bytes()))?;
+    }
     let file = file.display();
     match cells.progress() {
         progress if progress.is_complete() => Ok(()),

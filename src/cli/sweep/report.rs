@@ -10,7 +10,7 @@ use crate::cli::output_options::PrintOptions;
 use crate::cli::report_files::ReportFileOptions;
 use crate::cli::stderr::warning;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::report::html::{Fact, SweepReport};
+use crate::report::html::{Fact, SweepReport, WrittenReport};
 use crate::report::{Cell, counted, grouped};
 use crate::sweep::{
     AskedSettings, FinishedRow, Sweep, SweepCells, SweepProgress, conditions, number_lines, setting_columns,
@@ -55,25 +55,32 @@ pub fn execute(args: &SweepReportArgs) -> anyhow::Result<()> {
             counted(progress.cells as u64, "cell")
         ));
     }
-    let asked = AskedSettings::read(&args.show, &rows).map_err(|error| UsageError(format!("--show: {error}")))?;
+    let report = page(&cells, &rows, &args.show)?;
+    let row = [("cells", Cell::Count(progress.cells as u64)), ("done", Cell::Count(progress.done as u64))];
+    files.write(&report, row, &args.print)
+}
+
+/// The page of finished cells.
+pub fn page(cells: &SweepCells<'_>, rows: &[FinishedRow], show: &[String]) -> anyhow::Result<WrittenReport> {
+    let sweep = cells.sweep;
+    let asked = AskedSettings::read(show, rows).map_err(|error| UsageError(format!("--show: {error}")))?;
     let names = setting_columns(&sweep.grid);
     let (groups, _) = means(&sweep.grid, &names, rows.iter().map(Ok))?;
     let report = SweepReport {
-        title: format!("Sweep {}", args.folder.display()),
-        facts: facts(args, &sweep, &progress),
-        conditions: conditions(&sweep.grid, &rows, &asked),
-        lines: number_lines(&sweep.grid, &rows, &[&WAIT_MEAN, &BSLD_MEAN, &RA_MEAN], &asked),
+        title: format!("Sweep {}", sweep.folder.display()),
+        facts: facts(show, sweep, &cells.progress()),
+        conditions: conditions(&sweep.grid, rows, &asked),
+        lines: number_lines(&sweep.grid, rows, &[&WAIT_MEAN, &BSLD_MEAN, &RA_MEAN], &asked),
         names,
         groups,
     };
-    let row = [("cells", Cell::Count(progress.cells as u64)), ("done", Cell::Count(progress.done as u64))];
-    files.write(&report.write(), row, &args.print)
+    Ok(report.write())
 }
 
-fn facts(args: &SweepReportArgs, sweep: &Sweep, progress: &SweepProgress) -> Vec<Fact> {
-    let folder = args.folder.to_string_lossy();
+fn facts(show: &[String], sweep: &Sweep, progress: &SweepProgress) -> Vec<Fact> {
+    let folder = sweep.folder.to_string_lossy();
     let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
-    let show: String = args.show.iter().map(|spec| format!(" --show {}", quoted(spec))).collect();
+    let show: String = show.iter().map(|spec| format!(" --show {}", quoted(spec))).collect();
     let mut facts = vec![
         Fact::code("command", format!("sim sweep report {}{show}", quoted(&folder))),
         Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use super::arguments::WaitArgs;
+use super::arguments::EvaluateArgs;
 use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
@@ -22,7 +22,7 @@ use crate::wait::{
 
 /// Predicts the waits of the log by all methods, and compares.
 pub fn evaluate_all(
-    args: &WaitArgs,
+    args: &EvaluateArgs,
     workload: &Workload,
     schedule: &SiteSchedule<'_>,
     methods: &SpecList<WaitMethod>,
@@ -34,7 +34,7 @@ pub fn evaluate_all(
         learning: Learning { first: first_predicted(args, jobs)?, ..learning },
         most: args.most as usize,
         regression_every: args.regression_every as usize,
-        threads: args.output.threads(),
+        threads: args.shared.output.threads(),
         ..EvaluationPlan::default()
     };
     let began = Instant::now();
@@ -55,21 +55,21 @@ pub fn evaluate_all(
         let rows = calibrations.iter().flat_map(|(by, bins)| bins.iter().map(|bin| (by.as_str(), *bin)));
         out.fill(|out| write_settings(out, &calibration_columns(), [(None, rows)].into_iter()))?;
     }
-    let scheduler = args.scheduler.to_string();
+    let scheduler = args.shared.scheduler.to_string();
     let seed = plan.learning.seed;
     let row = |(at, figures)| {
         let row = WaitRow { figures, trace: &workload.label, scheduler: &scheduler, seed };
         with_swept(cells(&wait_columns(), &row, &[]), swept_cells(&methods.keys, at))
     };
     let rows: Vec<_> = figures.iter().enumerate().map(row).collect();
-    Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| {
+    Ok(args.shared.output.print.print_rows(stdout_taken, &rows, |out, width| {
         write_heading(out, width, workload, &evaluation, &scheduler, &plan.learning)?;
         write_tables(out, width, &evaluation, &figures)
     })?)
 }
 
 /// The number of jobs before the first one that is predicted.
-fn first_predicted(args: &WaitArgs, jobs: usize) -> anyhow::Result<usize> {
+fn first_predicted(args: &EvaluateArgs, jobs: usize) -> anyhow::Result<usize> {
     let first = match args.begin {
         Some(begin) => begin as usize - 1,
         None if jobs > 10_000 => 10_000,

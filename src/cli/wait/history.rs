@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::arguments::{Now, WaitArgs};
+use super::arguments::{AskArgs, Now};
 use crate::cli::failure::{UsageError, refuse};
 use crate::cli::stderr::warning;
 use crate::job::{Job, Submission};
@@ -27,7 +27,7 @@ pub struct History {
 
 impl History {
     /// Adds a job that arrives with the last one of the log, and returns its place. Its start and its runtime are not used.
-    pub fn append(&mut self, args: &WaitArgs, job: Submission) -> Result<usize, UsageError> {
+    pub fn append(&mut self, args: &AskArgs, job: Submission) -> Result<usize, UsageError> {
         let request = self.asked_request(args, &job)?;
         let job = asked_now(job, self.workload.last_submit(), &self.workload)?;
         let (place, record) = (self.workload.jobs.len(), u32::MAX);
@@ -46,11 +46,11 @@ impl History {
         self.workload.add_request(job, request, &self.partition_map, is_new)
     }
 
-    /// The same for the job of `--ask`.
-    pub fn asked_request(&mut self, args: &WaitArgs, job: &Submission) -> Result<RequestId, UsageError> {
+    /// The same for the job of `--job`.
+    pub fn asked_request(&mut self, args: &AskArgs, job: &Submission) -> Result<RequestId, UsageError> {
         let is_on_nodes = self.workload.shapes.is_some();
-        let request = args.ask.as_ref().map(|question| question.request(is_on_nodes)).transpose()?.flatten();
-        self.request(job, request, true).map_err(|why| UsageError(format!("--ask: {why}")))
+        let request = args.job.as_ref().map(|question| question.request(is_on_nodes)).transpose()?.flatten();
+        self.request(job, request, true).map_err(|why| UsageError(format!("--job: {why}")))
     }
 }
 
@@ -130,7 +130,7 @@ pub struct QueueClock {
 }
 
 impl QueueClock {
-    pub fn of(args: &WaitArgs, history: &History, queue: &PresentQueue) -> Result<QueueClock, UsageError> {
+    pub fn of(args: &AskArgs, history: &History, queue: &PresentQueue) -> Result<QueueClock, UsageError> {
         let workload = &history.workload;
         let log_ends = history.starts.iter().copied().max().unwrap_or(0).max(workload.last_submit());
         let queue_start = match queue.report.format {

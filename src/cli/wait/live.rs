@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::arguments::{OnOff, WaitArgs};
+use super::arguments::{AskArgs, OnOff};
 use super::codes::Codes;
 use super::history::{History, QueueClock, QueuedJob, add_to_history, asked_now, nodes_of};
 use super::index_of_job;
@@ -118,7 +118,7 @@ fn report_queue(queue: &PresentQueue) {
 
 /// Answers for the jobs of a queue, or for one that joins it.
 pub fn answer_queue(
-    args: &WaitArgs,
+    args: &AskArgs,
     mut history: History,
     queue: &PresentQueue,
     (seed, page): (u64, OutputFiles<1>),
@@ -132,7 +132,7 @@ pub fn answer_queue(
         let name = printable(&queue.name);
         return refuse(format!("--user: neither {name} nor the log has a user '{}'", printable(user)));
     }
-    let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
+    let asked = args.job.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (mut jobs, mut unknown) = (Vec::new(), 0u64);
     for job in &queue.jobs {
         let mut code = |kind, name: &Option<std::sync::Arc<str>>| codes.code(kind, name.as_deref());
@@ -277,18 +277,18 @@ pub fn answer_queue(
 }
 
 /// The names of a job that are shown: none without `--names`.
-fn shown_names(args: &WaitArgs, job: &PresentJob) -> LiveNames {
+fn shown_names(args: &AskArgs, job: &PresentJob) -> LiveNames {
     let shown = |name: &Option<Arc<str>>| name.as_deref().filter(|_| args.names.is_given()).map(str::to_string);
     LiveNames { user: shown(&job.user), queue: shown(&job.queue), partition: shown(&job.partition) }
 }
 
 /// Answers for a job of the log at its arrival, or for one that arrives when the log ends.
-pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64) -> anyhow::Result<()> {
+pub fn answer_in_log(args: &AskArgs, mut history: History, seed: u64) -> anyhow::Result<()> {
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
-    let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
+    let asked = args.job.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
     let (id, name) = match (&args.at, asked) {
         (Some(number), _) => (index_of_job(&history.workload, number)?, number.clone()),
-        (None, asked) => (history.append(args, asked.expect("--at or --ask is given"))?, String::new()),
+        (None, asked) => (history.append(args, asked.expect("--at or --job is given"))?, String::new()),
     };
     let words = question_in_words(&history.workload.jobs[id].submission);
     let what = match &args.at {
@@ -310,10 +310,10 @@ pub fn answer_in_log(args: &WaitArgs, mut history: History, seed: u64) -> anyhow
 }
 
 /// How the queue is simulated.
-fn forward(args: &WaitArgs) -> ForwardSetting {
-    let scheduler = match crate::schedule::catalog::is_replay(&args.scheduler) {
+fn forward(args: &AskArgs) -> ForwardSetting {
+    let scheduler = match crate::schedule::catalog::is_replay(&args.shared.scheduler) {
         true => crate::schedule::catalog::parse("easy").expect("easy is in the catalog"),
-        false => args.scheduler.clone(),
+        false => args.shared.scheduler.clone(),
     };
     let setting = Setting::parse("easy", "estimate").expect("both are in the catalogs");
     ForwardSetting {
@@ -325,14 +325,14 @@ fn forward(args: &WaitArgs) -> ForwardSetting {
 }
 
 fn answer(
-    args: &WaitArgs,
+    args: &AskArgs,
     history: &History,
     schedule: &SiteSchedule<'_>,
     asked: LiveQuestion,
     (seed, OutputFiles { files: [page], stdout_taken }): (u64, OutputFiles<1>),
 ) -> anyhow::Result<()> {
     let forward = forward(args);
-    let plan = LivePlan { forward, history: args.history as usize, seed, threads: args.output.threads() };
+    let plan = LivePlan { forward, history: args.shared.history as usize, seed, threads: args.shared.output.threads() };
     let asked = asked.without_never(&plan.forward)?;
     let LiveQuestion { snapshot, jobs, wanted, arrived, title, one, actual, unix_start, doubts } = asked;
     let progress = Progress::counting("simulating", "past jobs", None);
@@ -374,7 +374,7 @@ fn answer(
     }
     let rows = report.rows(seed);
     let table = |out: &mut dyn Write, width: Width| report.write(out, width);
-    Ok(args.output.print.print_rows(stdout_taken, &rows, table)?)
+    Ok(args.shared.output.print.print_rows(stdout_taken, &rows, table)?)
 }
 
 fn question_in_words(job: &Submission) -> String {

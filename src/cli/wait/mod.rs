@@ -7,8 +7,7 @@ mod history;
 mod live;
 mod question;
 
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args};
+use clap::{ArgMatches, Args, Command};
 
 use super::failure::{UsageError, refuse};
 use super::log::read_and_clean;
@@ -28,7 +27,7 @@ use crate::text::printable;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::{Log, PresentQueue, PresentStage, Workload};
 use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, recorded_starts, write_answer};
-use arguments::WaitArgs;
+use arguments::{AskArgs, EvaluateArgs, RETRAIN, SharedArgs};
 use codes::Codes;
 use evaluation::evaluate_all;
 use history::History;
@@ -36,80 +35,104 @@ use history::History;
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
     name: "wait",
-    about: "Predict how long jobs will wait, for a whole log or one job",
+    about: "Predict how long jobs will wait: how well, and for a queue or a job",
     arguments: |command| {
-        let command = options::add(
-            WaitArgs::augment_args(command),
-            &[Section::Log, Section::Machine, Section::Reading, Section::Estimates, Section::Shape],
-        );
-        slurm_conf::add(command, SLURM_CONF).mut_arg("names", |names| {
+        let ask = AskArgs::augment_args(Command::new("ask")).about("When will the jobs of a queue, or one job, start?");
+        let ask = with_options(ask).mut_arg("names", |names| {
             let help = "Show the names of users, queues and partitions of the queue. Without it no output has them";
-            names.help(help).help_heading("Now").requires("queue")
-        })
+            names.help(help).requires("queue")
+        });
+        with_options(EvaluateArgs::augment_args(command)).subcommand(ask)
     },
-    run: |matches| execute(&parsed(matches), matches),
+    run: |matches| match matches.subcommand() {
+        Some((_, matches)) => ask(parsed(matches), matches),
+        None => evaluate(parsed(matches), matches),
+    },
 };
 
-fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
-    let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
-    let mut args = args.clone();
+fn with_options(command: Command) -> Command {
+    use Section::{Estimates, Log, Machine, Reading, Shape};
+    slurm_conf::add(options::add(command, &[Log, Machine, Reading, Estimates, Shape]), SLURM_CONF)
+}
+
+/// The options of a run, with the scheduler of a slurm.conf if there is one.
+fn read_options(shared: &mut SharedArgs, matches: &ArgMatches) -> anyhow::Result<Options> {
     let conf = slurm_conf::read(matches)?;
     if let Some(conf) = &conf {
-        args.scheduler = match is_given(matches, "scheduler") {
-            true => conf.complete(&args.scheduler)?,
+        shared.scheduler = match is_given(matches, "scheduler") {
+            true => conf.complete(&shared.scheduler)?,
             false => conf.scheduler(),
         };
     }
-    let args = &args;
-    let outputs = args.outputs()?;
-    let mut options =
-        Options { scheduler: args.scheduler.clone(), predictor: args.predictor.clone(), ..options::read(matches)? };
-    slurm_conf::set_one_machine(matches, conf.as_ref(), &mut options, [&args.scheduler].into_iter())?;
+    let (scheduler, predictor) = (shared.scheduler.clone(), shared.predictor.clone());
+    let mut options = Options { scheduler, predictor, ..options::read(matches)? };
+    slurm_conf::set_one_machine(matches, conf.as_ref(), &mut options, [&shared.scheduler].into_iter())?;
     // The seed is that of drawn runtimes too.
     options::check_effects(matches, std::slice::from_ref(&options), &["seed"])?;
-    if options.machine.is_some() && !schedule::catalog::is_replay(&args.scheduler) {
-        options::warn_of_pools([&args.scheduler].into_iter());
+    if options.machine.is_some() && !schedule::catalog::is_replay(&shared.scheduler) {
+        options::warn_of_pools([&shared.scheduler].into_iter());
     }
-    if args.queue.as_deref() == Some("-") && args.log.given() == Some("-") {
+    Ok(options)
+}
+
+fn learning(shared: &SharedArgs, options: &Options, every: u32) -> Learning {
+    Learning { history: shared.history as usize, first: 0, every: every as usize, seed: options.shaping.seed }
+}
+
+/// Says what reading did to the log.
+fn report(log: &Log, history: &History, options: &Options) {
+    report_cleaning(log, &history.workload);
+    report_requests(&log.name, &history.workload, options.reading.unit);
+}
+
+fn evaluate(mut args: EvaluateArgs, matches: &ArgMatches) -> anyhow::Result<()> {
+    let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
+    let outputs = args.outputs()?;
+    let options = read_options(&mut args.shared, matches)?;
+    let (history, log) = read_history(&args.shared, &options, false)?;
+    report(&log, &history, &options);
+    let schedule = SiteSchedule::new(&history.workload, &history.starts);
+    let learning = learning(&args.shared, &options, args.retrain);
+    evaluate_all(&args, &history.workload, &schedule, &methods, learning, outputs)
+}
+
+fn ask(mut args: AskArgs, matches: &ArgMatches) -> anyhow::Result<()> {
+    let methods = args.method.as_deref().map(|list| parse_list("method", [list], WaitMethod::parse)).transpose()?;
+    let options = read_options(&mut args.shared, matches)?;
+    let (args, given) = (&args, args.shared.log.given());
+    if args.queue.as_deref() == Some("-") && given == Some("-") {
         return refuse("only one of the log and --queue can be standard input");
     }
-    if let (Some(queue), None) = (&args.queue, args.log.given()) {
+    if let (Some(queue), None) = (&args.queue, given) {
         let queue = printable(queue);
         return refuse(format!(
-            "--queue needs the log of the site's past jobs, which tells how long jobs wait: sim wait LOG --queue {queue} \
+            "--queue needs the log of the site's past jobs, which tells how long jobs wait: sim wait ask LOG --queue {queue} \
              (`sim help logs` has the command that writes it; if {queue} is SWF with past jobs in it, it can be LOG too)"
         ));
     }
     let page = args.page()?;
     let mut queue = args.queue.as_deref().map(|file| live::read_present(file, &options)).transpose()?;
-    let (mut history, mut log) = read_history(args, &options, queue.is_some())?;
-    let learning =
-        Learning { history: args.history as usize, first: 0, every: args.retrain as usize, seed: options.shaping.seed };
-    let by_methods = matches.value_source("method") == Some(ValueSource::CommandLine);
-    let mut is_queue = args.queue.is_some() && args.queue.as_deref() == args.log.given();
-    if queue.is_none() && args.ask.is_some() && !by_methods {
-        queue = open_jobs(args, &options, &history)?;
+    let (mut history, mut log) = read_history(&args.shared, &options, queue.is_some())?;
+    let mut is_queue = args.queue.is_some() && args.queue.as_deref() == given;
+    if queue.is_none() && args.job.is_some() && methods.is_none() {
+        queue = open_jobs(given, &options, &history)?;
         is_queue = queue.is_some();
         if is_queue && !options.setting().is_replay() {
-            (history, log) = read_history(args, &options, true)?;
+            (history, log) = read_history(&args.shared, &options, true)?;
         }
     }
     // The records of a queue in the log are not jobs of the history: nothing is lost.
     if !is_queue {
-        report_cleaning(&log, &history.workload);
-        report_requests(&log.name, &history.workload, options.reading.unit);
+        report(&log, &history, &options);
     }
+    let learning = learning(&args.shared, &options, RETRAIN);
     if let Some(queue) = &queue {
         return live::answer_queue(args, history, queue, (learning.seed, page));
     }
-    if args.at.is_none() && args.ask.is_none() {
-        let schedule = SiteSchedule::new(&history.workload, &history.starts);
-        return evaluate_all(args, &history.workload, &schedule, &methods, learning, outputs);
-    }
     // The methods of the paper answer if they are named. Otherwise there is one answer.
-    if by_methods {
+    if let Some(methods) = methods {
         let mut codes = Codes::new(&history.names, &mut history.workload.wide);
-        let asked = args.ask.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
+        let asked = args.job.as_ref().map(|question| question.submission(&mut codes)).transpose()?;
         return answer_one(args, history, &methods, learning, asked);
     }
     live::answer_in_log(args, history, learning.seed)
@@ -119,9 +142,9 @@ fn execute(args: &WaitArgs, matches: &ArgMatches) -> anyhow::Result<()> {
 const OLDEST_OPEN: Seconds = 30 * DAY;
 
 /// The jobs of an SWF log that have not ended: it was cut while they waited or ran. None if there are none.
-fn open_jobs(args: &WaitArgs, options: &Options, history: &History) -> anyhow::Result<Option<PresentQueue>> {
+fn open_jobs(given: Option<&str>, options: &Options, history: &History) -> anyhow::Result<Option<PresentQueue>> {
     let has_open = history.is_swf && history.workload.cleaning.negative_runtime > 0;
-    let Some(file) = args.log.given().filter(|file| *file != "-" && has_open) else { return Ok(None) };
+    let Some(file) = given.filter(|file| *file != "-" && has_open) else { return Ok(None) };
     let queue = live::read_present(file, options)?;
     let running = queue.jobs.iter().filter(|job| matches!(job.stage, PresentStage::Running { .. })).count();
     let waiting = queue.jobs.iter().filter(|job| job.stage == PresentStage::Waiting).count();
@@ -144,8 +167,8 @@ fn open_jobs(args: &WaitArgs, options: &Options, history: &History) -> anyhow::R
 
 /// The jobs of the log with the start of each: as recorded, or in a simulation of the log. Beside a queue they are as recorded.
 /// Also the log, for the report of what was dropped.
-fn read_history(args: &WaitArgs, options: &Options, has_queue: bool) -> anyhow::Result<(History, Log)> {
-    let source = args.log.source();
+fn read_history(shared: &SharedArgs, options: &Options, has_queue: bool) -> anyhow::Result<(History, Log)> {
+    let source = shared.log.source();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let options = match has_queue {
         true => &Options { scheduler: replay, ..options.clone() },
@@ -194,7 +217,7 @@ fn index_of_job(workload: &Workload, number: &str) -> Result<usize, UsageError> 
 }
 
 fn answer_one(
-    args: &WaitArgs,
+    args: &AskArgs,
     mut history: History,
     methods: &SpecList<WaitMethod>,
     learning: Learning,
@@ -206,13 +229,13 @@ fn answer_one(
             (id, Some(history.workload.jobs[id].number), format!("{}, job {number}", history.workload.label))
         }
         (None, asked) => {
-            let id = history.append(args, asked.expect("--at or --ask is given"))?;
+            let id = history.append(args, asked.expect("--at or --job is required"))?;
             (id, None, format!("{}, a job when the log ends", history.workload.label))
         }
     };
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
     let id = JobId(id as u32);
-    let Some(answer) = answer(&schedule, id, &methods.items, learning, args.output.threads())? else {
+    let Some(answer) = answer(&schedule, id, &methods.items, learning, args.shared.output.threads())? else {
         return refuse("no job has started before this one: nothing to predict from");
     };
     let actual = number.map(|_| schedule.wait(id));
@@ -220,7 +243,7 @@ fn answer_one(
 }
 
 fn print_answer(
-    args: &WaitArgs,
+    args: &AskArgs,
     answer: &WaitAnswer,
     name: &str,
     schedule: &SiteSchedule<'_>,
@@ -228,7 +251,7 @@ fn print_answer(
     seed: u64,
 ) -> anyhow::Result<()> {
     let row = AnswerRow { answer, number, actual, seed }.cells();
-    Ok(args.output.print.print_row(false, &row, |out, width| {
+    Ok(args.shared.output.print.print_row(false, &row, |out, width| {
         write_answer(out, width, answer, name, schedule, actual)?;
         write_wrapped(out, "", &format!("seed {seed}"), width)
     })?)

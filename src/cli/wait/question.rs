@@ -26,9 +26,9 @@ impl WaitQuestion {
             codes.code(kind, name.as_deref()).ok_or_else(|| {
                 let name = name.as_deref().unwrap_or_default();
                 UsageError(match codes.has_names() {
-                    true => format!("--ask: the log has no {kind} '{name}'"),
+                    true => format!("--job: the log has no {kind} '{name}'"),
                     false => format!(
-                        "--ask: {kind}: '{name}' is not a whole number, as users, groups and queues of an SWF log"
+                        "--job: {kind}: '{name}' is not a whole number, as users, groups and queues of an SWF log"
                     ),
                 })
             })
@@ -44,7 +44,7 @@ impl WaitQuestion {
     /// If it asks for more than processors, and the machine is a pool of these.
     pub fn request(&self, is_on_nodes: bool) -> Result<Option<Request>, UsageError> {
         match (is_on_nodes, &self.asked) {
-            (false, Some(_)) => refuse("--ask: what a job asks of nodes has an effect only with --machine"),
+            (false, Some(_)) => refuse("--job: what a job asks of nodes has an effect only with --machine"),
             (false, None) => Ok(None),
             (true, asked) => Ok(Some(Request { cpus: self.job.procs, ..asked.clone().unwrap_or_default() })),
         }

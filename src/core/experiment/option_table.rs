@@ -8,14 +8,13 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::Spec;
 use crate::time::{parse_duration, print_duration};
-use crate::trace::{FeedbackModel, LogFormat, Moment, RequestFile};
+use crate::trace::{FeedbackModel, Moment, RequestFile};
 
 use super::options::Options;
 use super::run::Setting;
 use super::values::{
-    By, ESTIMATE_FIELDS, MISSING_ESTIMATES, Maybe, OVERRUNS, OrNone, PROCS_FIELDS, Real, Replication, SUBMIT_TIMES,
-    SWITCH, UNITS, ValueForm, Whole, Words, at_least_a_second, columns, partition_limits, partition_map,
-    print_partition_limits, print_partition_map,
+    By, MISSING_ESTIMATES, Maybe, OVERRUNS, OrNone, PROCS_FIELDS, Reading, Real, Replication, SWITCH, ValueForm, Whole,
+    Words, at_least_a_second, partition_map, print_partition_map,
 };
 
 /// An option of the command line.
@@ -123,20 +122,8 @@ options! {
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
     }
     Reading {
-        "log-format" "FORMAT" [reading.format: Maybe(By(LogFormat::parse, LogFormat::to_string))]
-            "The format of the log, if its content does not tell; `sim help logs` lists the formats"
-        "unit" "UNIT" [reading.unit: Words(UNITS)]
-            "What a processor is in a log that is not SWF: cpus, nodes or gpus"
-        "submit-time" "TIME" [reading.submit_time: Words(SUBMIT_TIMES)]
-            "When a held or dependent job of a log that is not SWF counts as submitted: when it became eligible, or when it was submitted"
-        "partition-limit" "NAME=DURATION" [reading.partition_limits: By(partition_limits, |limits| print_partition_limits(limits))]
-            "The estimate of jobs of an sacct log that have the limit of their partition; several as NAME=DURATION,NAME=DURATION"
-        "estimate-field" "FIELD" [reading.estimate_field: Words(ESTIMATE_FIELDS)]
-            "Which field of a PBS log has the estimate: walltime or soft_walltime"
-        "columns" "NAME,..." [reading.columns: Maybe(By(columns, |names| names.join(",")))]
-            "The columns of an sacct log without a header, as `sacct --format` has them"
-        "cluster" "NAME" [reading.cluster: Maybe(By(|text| Ok::<_, String>(text.to_string()), String::clone))]
-            "Only the jobs of this cluster of an sacct log"
+        "log-format" "FORMAT" [reading: Reading]
+            "The format of the log with its keys, such as sacct:unit=nodes; auto:unit=nodes where the content tells it. Keys: unit, submit-time, partition-limit, estimate-field, columns, cluster, and those of csv; see `sim help logs`"
         "requests" "FILE" [reading.requests: Maybe(By(RequestFile::open, |file| file.name.clone()))]
             "What the jobs ask for and wait for, by job number, in the place of what the log says: a CSV as `sim trace convert --requests-out` writes it"
     }
@@ -251,12 +238,7 @@ mod tests {
             ("strict", "on", "on"),
             ("skip-bad-lines", "on", "on"),
             ("log-format", "csv:procs=p,submit=s,start=t,run=r", "csv:submit=s,start=t,run=r,procs=p"),
-            ("unit", "nodes", "nodes"),
-            ("submit-time", "submitted", "submitted"),
-            ("partition-limit", "a=24h,b=90", "a=1d,b=90s"),
-            ("estimate-field", "soft_walltime", "soft_walltime"),
-            ("columns", "JobID,Submit", "JobID,Submit"),
-            ("cluster", "c1", "c1"),
+            ("log-format", "auto:unit=nodes,submit-time=eligible", "auto:unit=nodes"),
             ("requests", "Cargo.toml", "Cargo.toml"),
             ("machine", "none", ""),
             ("associations", "none", ""),
@@ -297,7 +279,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 36, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 30, "a new option needs its line in this test");
     }
 
     #[test]

@@ -133,7 +133,11 @@ mod tests {
         assert_ne!(with(&[("predictor", "kin:history=4")]), plain);
         assert_ne!(with(&[("baseline", "easy/estimate")]), plain);
         // Keys of sweeps from before these options stay valid.
-        assert!(!plain.contains("unit=") && with(&[("unit", "cpus")]) == plain && with(&[("unit", "nodes")]) != plain);
+        assert!(
+            !plain.contains("unit=")
+                && with(&[("log-format", "auto:unit=cpus")]) == plain
+                && with(&[("log-format", "auto:unit=nodes")]) != plain
+        );
         assert_ne!(with(&[("shake", "30"), ("seed", "1")]), with(&[("shake", "30"), ("seed", "2")]));
         // A row has the options that differ from the defaults and matter, except those with a column.
         let in_row = |pairs: &[(&str, &str)]| {

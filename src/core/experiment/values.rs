@@ -5,27 +5,14 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use crate::similar::did_you_mean;
-use crate::time::{Seconds, parse_duration, print_duration};
-use crate::trace::{EstimateField, MissingEstimate, Overrun, PartitionMap, ProcsField, Shaping, SubmitTime, Unit};
+use crate::time::{Seconds, parse_duration};
+use crate::trace::{LogReading, MissingEstimate, Overrun, PartitionMap, ProcsField, Shaping};
 
 pub const PROCS_FIELDS: &[(&str, ProcsField)] =
     &[("requested", ProcsField::Requested), ("allocated", ProcsField::Allocated)];
 pub const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
     &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
 pub const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
-pub const UNITS: &[(&str, Unit)] = &{
-    let mut units = [("", Unit::Cpus); Unit::COUNTED.len()];
-    let mut at = 0;
-    while at < units.len() {
-        units[at] = (Unit::COUNTED[at].name(), Unit::COUNTED[at]);
-        at += 1;
-    }
-    units
-};
-pub const SUBMIT_TIMES: &[(&str, SubmitTime)] =
-    &[("eligible", SubmitTime::Eligible), ("submitted", SubmitTime::Submitted)];
-pub const ESTIMATE_FIELDS: &[(&str, EstimateField)] =
-    &[("walltime", EstimateField::Walltime), ("soft_walltime", EstimateField::SoftWalltime)];
 pub const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 
 /// The form of an option's values: how one is read and printed.
@@ -159,6 +146,24 @@ impl ValueForm<Shaping> for Replication {
     }
 }
 
+/// The format of a log with its keys. What jobs request is an option of its own.
+pub struct Reading;
+
+impl ValueForm<LogReading> for Reading {
+    fn read(&self, text: &str) -> Result<LogReading, String> {
+        LogReading::parse(text).map_err(|error| error.to_string())
+    }
+
+    fn print(&self, reading: &LogReading) -> String {
+        reading.spec()
+    }
+
+    fn set(&self, reading: &mut LogReading, text: &str) -> Result<(), String> {
+        *reading = LogReading { requests: reading.requests.take(), ..self.read(text)? };
+        Ok(())
+    }
+}
+
 /// The most by which a replication moves submissions: small for users, but enough to show the effect of chance.
 const SHAKE: Seconds = 30;
 
@@ -178,20 +183,6 @@ fn refuse_repeated<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), St
     }
 }
 
-/// Reads `NAME=DURATION,NAME=DURATION`.
-pub fn partition_limits(text: &str) -> Result<Vec<(String, Seconds)>, String> {
-    let limit = |item: &str| match item.rsplit_once('=') {
-        Some((name, limit)) if !name.is_empty() => Ok((name.to_string(), parse_duration(limit)?)),
-        _ => Err(format!("'{item}' is not NAME=DURATION")),
-    };
-    let limits: Vec<(String, Seconds)> = text.split(',').map(limit).collect::<Result<_, _>>()?;
-    refuse_repeated(limits.iter().map(|(name, _)| name)).map(|()| limits)
-}
-
-pub fn print_partition_limits(limits: &[(String, Seconds)]) -> String {
-    limits.iter().map(|(name, limit)| format!("{name}={}", print_duration(*limit))).collect::<Vec<_>>().join(",")
-}
-
 /// Reads `OLD=NEW,OLD=NEW`.
 pub fn partition_map(text: &str) -> Result<PartitionMap, String> {
     let pair = |item: &str| match item.split_once('=') {
@@ -204,13 +195,4 @@ pub fn partition_map(text: &str) -> Result<PartitionMap, String> {
 
 pub fn print_partition_map(map: &PartitionMap) -> String {
     map.iter().map(|(old, new)| format!("{old}={new}")).collect::<Vec<_>>().join(",")
-}
-
-/// Reads names of columns with commas between them.
-pub fn columns(text: &str) -> Result<Vec<String>, String> {
-    let names: Vec<String> = text.split(',').map(|name| name.trim().to_string()).collect();
-    match names.iter().any(String::is_empty) {
-        true => Err(format!("'{text}' has an empty name")),
-        false => Ok(names),
-    }
 }

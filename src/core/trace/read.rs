@@ -19,8 +19,6 @@ pub fn open(source: &Source, options: &ReadOptions, is_queue: bool) -> Result<(L
     }
     let format = match &options.reading.format {
         Some(format) => format.clone(),
-        // Only sacct files have columns without a header.
-        None if options.reading.columns.is_some() => LogFormat::parse("sacct").expect("it is a format"),
         None => detect(raw.head(), is_queue).map_err(|why| TraceError::unusable(raw.name(), why))?,
     };
     if !is_queue {

@@ -124,7 +124,7 @@ impl Findings {
                 "job",
                 "with times that differ from the run time by an hour or more: the run time is used",
             ),
-            (source.held, "job", "held: submitted on becoming eligible (--submit-time)"),
+            (source.held, "job", "held: submitted on becoming eligible (the key submit-time of --log-format)"),
             (source.extra_fields, "record", "with fields after the 18th, which are ignored"),
             (source.unmatched_requests, "row", "of --requests whose job is not in the log"),
         ] {

@@ -6,7 +6,7 @@
 mod runs;
 mod tables;
 
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
+use super::study::{Computed, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::parallel;
 use runs::{DowneyRun, PAPER_DAYS, Variant, VariantRuns, variants};
 
@@ -14,9 +14,22 @@ use runs::{DowneyRun, PAPER_DAYS, Variant, VariantRuns, variants};
 pub const DOWNEY: Study = Study {
     name: "downey",
     paper: "Downey: malleable jobs that choose by predicted queue times",
+    help: "Examples:
+  sim reproduce downey --quick  a quick test
+  sim reproduce downey --format csv
+      ten workloads as in the paper: two minutes on two cores
+
+Tables 1 and 2, Figure 5, the numbers in the text and the future work. Needs no logs: the workload is the model of the paper. Each \
+published figure comes from one run of the model; the note says whether it is within the range of our runs.",
     logs: &[],
-    replications: [10, 2],
-    days: [PAPER_DAYS, 20],
+    options: &[
+        StudyOption::days([PAPER_DAYS as u64, 20], "The number of days of each workload"),
+        StudyOption::replications(
+            [10, 2],
+            "The number of random workloads, with seeds from 1 on; at most five for variants that are not in the paper. The measured figures are those of the first workload, intervals are over all of them",
+        ),
+    ],
+    has_runs: false,
     unit: "workloads",
     steps: |setup| variants(setup.days).iter().map(|variant| variant.seeds(setup) as usize).sum(),
     compute,

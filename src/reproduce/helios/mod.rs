@@ -9,7 +9,7 @@ mod qssf;
 
 use super::figure::Figure;
 use super::logs::{ArchiveLog, FoundLog, log};
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
+use super::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::engine::{Finished, RunRecord};
 use crate::experiment::Setting;
 use crate::parallel;
@@ -34,9 +34,20 @@ const LOGS: [ArchiveLog; 6] = [
 pub const HELIOS: Study = Study {
     name: "helios",
     paper: "Hu, Sun, Yan, Wen and Zhang: predicted durations on GPU clusters",
+    help: "Examples:
+  sim reproduce helios --logs helios --quick
+      a quick test: a second
+  sim reproduce helios --logs helios
+      six runs of each setting, for intervals
+
+The scheduler QSSF, and how much of its gain comes from predictions. Uses what of this is in the folder: helios_venus_2vc*.csv (two \
+virtual clusters of Venus in September 2020), and the logs of HeliosData and Philly as the authors have prepared them: \
+Venus/cluster_log.csv, Earth/cluster_log.csv and so on. Beside them: Venus_vc_config.csv (the nodes of each virtual cluster; \
+philly_vc.csv for Philly) and, if they are there, the published predictions Venus_Sept_lgb.csv and Venus_Sept_ebm.csv, plain or \
+.gz. See `sim help gpus`.",
     logs: &LOGS,
-    replications: [6, 1],
-    days: [0, 0],
+    options: &[StudyOption::replications([6, 1], SHAKEN)],
+    has_runs: false,
     unit: "runs",
     steps: |setup| {
         setup.logs.len() * (MODEL.len() + (PREDICTORS.len() + GIVEN) * SCHEDULERS.len()) * setup.replications as usize

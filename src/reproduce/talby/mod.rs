@@ -4,7 +4,7 @@
 mod figures;
 
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, grid_cell};
-use crate::reproduce::study::{Computed, Setup, StepDone, Study, StudyError};
+use crate::reproduce::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::runs::{PlannedRun, compute_rows};
 use crate::trace::Workload;
 
@@ -14,9 +14,17 @@ use figures::{TalbyRuns, accuracy_histogram, unmatched};
 pub const TALBY: Study = Study {
     name: "talby",
     paper: "Talby, Tsafrir, Goldberg and Feitelson: session-based prediction",
+    help: "Examples:
+  sim reproduce talby --logs logs --quick
+      a quick test: less than a minute per core
+  sim reproduce talby --logs logs --keep study --format csv
+      ten replications; can be stopped and resumed
+
+Tables 2, 4, 5 and 6, Figures 2 to 5 and the claims of the text. Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and \
+SDSC-BLUE-2000 of the Parallel Workloads Archive, any version. Missing logs are named, and the tables are computed from the others.",
     logs: &[SDSC_SP2, CTC, KTH, SDSC_BLUE],
-    replications: [10, 1],
-    days: [0, 0],
+    options: &[StudyOption::replications([10, 1], SHAKEN)],
+    has_runs: true,
     unit: "runs",
     steps: |setup| cells(setup, &cases()).len(),
     compute,

@@ -6,7 +6,7 @@ mod runs;
 
 use super::figure::Figure;
 use super::logs::{CTC, KTH, SDSC_BLUE, SDSC_SP2};
-use super::study::{Computed, Setup, StepDone, Study, StudyError};
+use super::study::{Computed, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::model::{EstimateModel, Modes};
 use crate::stats::mean_and_half_width;
 use crate::time::{HOUR, MINUTE, Seconds};
@@ -20,9 +20,24 @@ use runs::{EstimateKind, EstimateRun, SimulatedEstimates};
 pub const TSAFRIR: Study = Study {
     name: "tsafrir",
     paper: "Tsafrir, Etsion and Feitelson: models of user estimates",
+    help: "Examples:
+  sim reproduce tsafrir --logs logs --quick  a quick test: some seconds
+  sim reproduce tsafrir --logs logs --format csv
+      a hundred seeds, as in the paper: some minutes
+
+Tables 1, 2 and 5 and Figures 14 to 16. Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and SDSC-BLUE-2000 of the \
+Parallel Workloads Archive, any version. They are prepared as in the paper, and only jobs with a runtime and processors above 0 \
+are used. SDSC-106 is SDSC without the jobs whose estimate only one user uses, the user with most such estimates. KTH4H has only \
+the jobs of KTH with estimates up to 4 hours. The paper prints no numbers for Figures 14 to 16, so only measured figures are shown.",
     logs: &[SDSC_SP2, CTC, KTH, SDSC_BLUE],
-    replications: [100, 4],
-    days: [0, 0],
+    options: &[StudyOption {
+        bounds: [1, 100_000],
+        ..StudyOption::replications(
+            [100, 4],
+            "The number of runs of each random model of estimates, with seeds from 1 on",
+        )
+    }],
+    has_runs: false,
     unit: "runs",
     steps: |setup| simulations(setup).len(),
     compute,

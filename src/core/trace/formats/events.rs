@@ -1,8 +1,8 @@
 //! The workloads of UB's Slurm simulator: a line `-dt SECONDS -e submit_batch_job | OPTIONS pseudo.job` per submission, with
 //! options of `sbatch`. It says how long jobs run, but not when they started.
 
-use super::FormatEntry;
 use super::slurm::duration;
+use super::{FormatEntry, keys};
 use crate::time::{FOREVER, MINUTE, Seconds, Time};
 use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
@@ -23,12 +23,11 @@ pub const FORMAT: FormatEntry = FormatEntry {
             _ => row(line, collector),
         })
     },
-    units: &UNITS,
-    options: &["--partition-limit"],
+    keys: &[keys::unit(&UNITS), keys::SUBMIT_TIME, keys::PARTITION_LIMIT],
     ..FormatEntry::ACCOUNTING
 };
 
-const UNITS: [Unit; 1 + Unit::DEVICES.len()] = joined([Unit::Cpus], Unit::DEVICES, []);
+const UNITS: [&str; 1 + Unit::DEVICES.len()] = joined(["cpus"], Unit::DEVICE_NAMES, []);
 
 const FORM: FaultKind = FaultKind::NotARow { expected: "-dt SECONDS -e submit_batch_job | OPTIONS pseudo.job" };
 const OPEN_QUOTE: FaultKind = FaultKind::NotARow { expected: "options in closed quotes" };

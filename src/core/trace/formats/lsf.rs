@@ -1,6 +1,6 @@
 //! LSF: the rows `JOB_FINISH` of `lsb.acct`.
 
-use super::FormatEntry;
+use super::{FormatEntry, keys};
 use crate::time::{FOREVER, Seconds};
 use crate::trace::error::FaultKind;
 use crate::trace::rows::{Bad, Collector, JobInRow, Unit, count, leading_number, unix_time};
@@ -13,7 +13,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
         let unit = collector.options.reading.unit;
         collector.read_lines(raw, |line, collector| row(line, unit, collector))
     },
-    units: &[Unit::Cpus, Unit::Nodes],
+    keys: &[keys::unit(&["cpus", "nodes"]), keys::SUBMIT_TIME],
     ..FormatEntry::ACCOUNTING
 };
 

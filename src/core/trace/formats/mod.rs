@@ -3,11 +3,13 @@
 mod csv;
 pub mod csv_columns;
 mod events;
+mod keys;
 mod lsf;
 mod pbs;
 mod sacct;
 mod sge;
 pub mod slurm;
+mod spec;
 mod squeue;
 mod squeue_json;
 mod swf;
@@ -19,9 +21,9 @@ use super::lines::{RawLines, shorten};
 use super::log::ReadOptions;
 use super::log_format::LogFormat;
 use super::record::{is_blank_line, parse_fields};
-use super::rows::{Collector, EstimateField, LogReading, Unit};
+use super::rows::Collector;
 use super::source::Source;
-use crate::spec::SpecError;
+use crate::spec::Key;
 
 /// A format of files. Each has a file in this folder.
 pub struct FormatEntry {
@@ -40,10 +42,8 @@ pub struct FormatEntry {
     pub hint: fn(&[u8]) -> Option<&'static str>,
     /// Reads all rows.
     pub read: fn(&mut RawLines, &mut Collector<'_>) -> Result<(), TraceError>,
-    /// What a processor can be.
-    pub units: &'static [Unit],
-    /// The options of reading that it has, of those that only some formats have.
-    pub options: &'static [&'static str],
+    /// The keys that it has in `--log-format`.
+    pub keys: &'static [Key],
 }
 
 impl FormatEntry {
@@ -57,13 +57,11 @@ impl FormatEntry {
         is_line: |_| false,
         hint: |_| None,
         read: |_, _| Ok(()),
-        units: &[Unit::Cpus],
-        options: &[],
+        keys: &[],
     };
 
     /// A format of present queues.
-    const QUEUE: FormatEntry =
-        FormatEntry { has_past: false, has_present: true, units: &Unit::COUNTED, ..FormatEntry::ACCOUNTING };
+    const QUEUE: FormatEntry = FormatEntry { has_past: false, has_present: true, ..FormatEntry::ACCOUNTING };
 }
 
 /// All formats. The last one of which a line can be is the format of the line: the test of SWF is the least strict.
@@ -92,52 +90,6 @@ fn names() -> String {
 }
 
 impl LogFormat {
-    /// Reads the name of a format, such as `sacct`, or `csv:submit=COLUMN,...`. `to_string` prints it.
-    ///
-    /// # Errors
-    /// If it is none of these, or the columns of the table are not given as they must be.
-    ///
-    /// ```
-    /// # extern crate shadowtime_core as shadowtime;
-    /// use shadowtime::trace::LogFormat;
-    /// let text = "csv:submit=submit_time,wait=wait_time,run=run_time,procs=node_num";
-    /// assert_eq!(LogFormat::parse(text).unwrap().to_string(), text);
-    /// assert!(LogFormat::parse("xls").is_err());
-    /// ```
-    pub fn parse(text: &str) -> Result<LogFormat, SpecError> {
-        let (name, columns) = text.split_once(':').map_or((text, None), |(name, columns)| (name, Some(columns)));
-        let found = log_formats().find(|(other, _)| *other == name);
-        let Some((name, _)) = found.filter(|(name, _)| (*name == csv::FORMAT.name) == columns.is_some()) else {
-            return Err(SpecError(format!("'{text}' is not a format of logs: {}", names())));
-        };
-        let columns = columns.map(CsvColumns::parse).transpose().map_err(|why| SpecError(format!("{name}: {why}")))?;
-        let format = FORMATS.iter().find(|entry| entry.name == name).map(LogFormat::from).expect("it was found");
-        Ok(LogFormat { columns: columns.map(Box::new), ..format })
-    }
-
-    /// Refuses options that it cannot follow.
-    pub fn check(&self, reading: &LogReading, name: &str) -> Result<(), TraceError> {
-        let entry = self.entry();
-        let unit = reading.unit.name();
-        if !entry.units.contains(&reading.unit) {
-            let why =
-                format!("a log in the format {} does not say the {unit} of jobs: leave out --unit {unit}", entry.name);
-            return Err(TraceError::unusable(name, why));
-        }
-        for (given, option) in [
-            (reading.columns.is_some(), "--columns"),
-            (!reading.partition_limits.is_empty(), "--partition-limit"),
-            (reading.cluster.is_some(), "--cluster"),
-            (reading.estimate_field != EstimateField::Walltime, "--estimate-field soft_walltime"),
-        ] {
-            if given && !entry.options.contains(&option) {
-                let why = format!("{option} does not apply to a log in the format {}: leave it out", entry.name);
-                return Err(TraceError::unusable(name, why));
-            }
-        }
-        Ok(())
-    }
-
     /// Its entry in the table.
     pub(super) fn entry(&self) -> &'static FormatEntry {
         FORMATS.iter().find(|entry| entry.name == self.name).expect("a format is in the table")
@@ -258,21 +210,11 @@ mod tests {
             ("rubbish\n1 2 3", "its first line, \"rubbish\", is of none of the formats swf, sacct"),
             ("\u{7f}ELF\0\0", "it is not text"),
             (",job,user,project\n", "name its columns with --log-format csv:"),
-            ("12|2026|x|y\n", "name its columns with --columns"),
+            ("12|2026|x|y\n", "name its columns with --log-format sacct:columns="),
             ("JobID  JobName\n----- ------\n", "export it with `sacct -P`"),
         ] {
             let why = detect(head.as_bytes(), false).unwrap_err();
             assert!(why.contains(message) && !why.contains("skip-bad-lines"), "{why}");
         }
-    }
-
-    #[test]
-    fn every_name_is_read_and_printed() {
-        for (name, _) in log_formats() {
-            let text = if name == "csv" { "csv:submit=a,start=b,run=c,procs=d" } else { name };
-            let format = LogFormat::parse(text).unwrap();
-            assert_eq!((format.name(), format.to_string(), format.entry().name), (name, text.to_string(), name));
-        }
-        assert!(LogFormat::parse("squeue").is_err() && LogFormat::parse("csv").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! PBS and Torque: `MM/DD/YYYY HH:MM:SS;E;ID;key=value ...`.
 
-use super::FormatEntry;
+use super::{FormatEntry, keys};
 use crate::trace::error::FaultKind;
 use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
@@ -16,8 +16,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
         let reading = &collector.options.reading;
         collector.read_lines(raw, |line, collector| row(line, reading, collector))
     },
-    units: &Unit::COUNTED,
-    options: &["--estimate-field soft_walltime"],
+    keys: &[keys::UNIT, keys::SUBMIT_TIME, keys::ESTIMATE_FIELD],
     ..FormatEntry::ACCOUNTING
 };
 

@@ -1,7 +1,7 @@
 //! Slurm: what `sacct -P` or `sacct -p` prints.
 
-use super::FormatEntry;
 use super::slurm::{count_in, count_in_gres, duration};
+use super::{FormatEntry, keys};
 use crate::time::{FOREVER, MINUTE, Seconds};
 use crate::trace::conditions::array_limit_in;
 use crate::trace::error::TraceError;
@@ -15,12 +15,11 @@ use crate::trace::rows::{
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "sacct",
-    about: "Slurm: sacct -P or -p, any delimiter; with a header, or with --columns, or the 26 columns of Open XDMoD's export",
+    about: "Slurm: sacct -P or -p, any delimiter; with a header, or with the key columns, or the 26 columns of Open XDMoD's export",
     is_line: |line| header(line).is_some() || is_xdmod_row(line),
     hint,
     read,
-    units: &Unit::COUNTED,
-    options: &["--columns", "--partition-limit", "--cluster"],
+    keys: &[keys::UNIT, keys::SUBMIT_TIME, keys::PARTITION_LIMIT, keys::COLUMNS, keys::CLUSTER],
     ..FormatEntry::ACCOUNTING
 };
 
@@ -81,7 +80,7 @@ fn hint(line: &[u8]) -> Option<&'static str> {
     }
     let is_like_row = line.first().is_some_and(u8::is_ascii_digit) && memchr::memchr_iter(b'|', line).count() >= 3;
     is_like_row
-        .then_some("if it is an sacct log without a header, name its columns with --columns (see `sim help logs`)")
+        .then_some("if it is an sacct log without a header, name its columns with --log-format sacct:columns=\"...\" (see `sim help logs`)")
 }
 
 /// The columns of a file with this first line, and whether that line is a header.
@@ -91,7 +90,7 @@ fn hint(line: &[u8]) -> Option<&'static str> {
 fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, bool), String> {
     let header = header(first);
     if header.is_some() && reading.columns.is_some() {
-        return Err("it has a header with the names of its columns: leave out --columns".to_string());
+        return Err("it has a header with the names of its columns: leave out the key columns".to_string());
     }
     let has_header = header.is_some();
     let (names, delimiter, trailing) = header.unwrap_or_else(|| {
@@ -117,10 +116,10 @@ fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, b
         &["jobid", "jobidraw"],
         "submit",
     );
-    let of_unit = format!("AllocTRES (or ReqTRES or ReqGRES), for --unit {}", reading.unit.name());
+    let of_unit = format!("AllocTRES (or ReqTRES or ReqGRES), for unit={}", reading.unit.name());
     let procs: (_, &[&str]) = match reading.unit {
         Unit::Cpus => ("NCPUS (or AllocCPUS or ReqCPUS)", &["alloccpus", "ncpus", "reqcpus"]),
-        Unit::Nodes => ("NNodes, for --unit nodes", &["nnodes", "allocnodes"]),
+        Unit::Nodes => ("NNodes, for unit=nodes", &["nnodes", "allocnodes"]),
         _ => (&of_unit, &["alloctres", "reqtres", "reqgres"]),
     };
     let id: (_, &[&str]) = ("JobIDRaw (or JobID)", &["jobid", "jobidraw"]);
@@ -131,7 +130,7 @@ fn columns(first: &[u8], reading: &LogReading) -> Result<(TableColumns<COUNT>, b
         ));
     }
     if reading.cluster.is_some() && !columns.has("cluster") {
-        return Err("it has no column Cluster: leave out --cluster".to_string());
+        return Err("it has no column Cluster: leave out the key cluster".to_string());
     }
     Ok((columns, has_header))
 }

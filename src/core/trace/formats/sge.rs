@@ -1,6 +1,6 @@
 //! Grid Engine (SGE, UGE): the colon separated file `accounting`.
 
-use super::FormatEntry;
+use super::{FormatEntry, keys};
 use crate::time::{FOREVER, Seconds, Time};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
@@ -17,6 +17,7 @@ pub const FORMAT: FormatEntry = FormatEntry {
             _ => row(line, collector),
         })
     },
+    keys: &[keys::SUBMIT_TIME],
     ..FormatEntry::ACCOUNTING
 };
 

@@ -69,7 +69,7 @@ fn columns(names: Vec<String>, delimiter: u8, unit: Unit) -> Result<TableColumns
     let columns = columns.with_text(|name| FREE_TEXT.contains(&name), |_| false, &["JOBID"], "SUBMIT_TIME");
     let procs: (_, &[&str]) = match unit {
         Unit::Cpus => ("CPUS (%C)", &["CPUS"]),
-        Unit::Nodes => ("NODES (%D), for --unit nodes", &["NODES"]),
+        Unit::Nodes => ("NODES (%D), for unit=nodes", &["NODES"]),
         _ => return Err(format!("it does not say the {} of jobs: export it with `squeue --json`", unit.name())),
     };
     let needed = [

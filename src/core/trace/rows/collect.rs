@@ -130,7 +130,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The limit of a partition (`--partition-limit`), for a job without a limit of its own.
+    /// The limit of a partition (the key `partition-limit`), for a job without a limit of its own.
     pub fn limit_of_partition(&mut self, partition: &[u8]) -> Option<Seconds> {
         let limits = &self.options.reading.partition_limits;
         let (name, limit) = limits.iter().find(|(name, _)| name.as_bytes() == partition)?;
@@ -331,7 +331,7 @@ impl<'a> Collector<'a> {
         if self.clusters.len() > 1 {
             let names: Vec<_> = self.clusters.iter().map(|name| format!("\"{}\"", shorten(name))).collect();
             let why = format!(
-                "it has jobs of {} clusters: {}; choose one with --cluster NAME",
+                "it has jobs of {} clusters: {}; choose one with --log-format sacct:cluster=NAME",
                 names.len(),
                 names.join(", ")
             );

@@ -17,6 +17,16 @@ pub enum SubmitTime {
     Submitted,
 }
 
+impl SubmitTime {
+    /// As specs have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SubmitTime::Eligible => "eligible",
+            SubmitTime::Submitted => "submitted",
+        }
+    }
+}
+
 /// The field of a PBS log with the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EstimateField {
@@ -25,6 +35,16 @@ pub enum EstimateField {
     Walltime,
     /// `Resource_List.soft_walltime`, or the other one where it is missing.
     SoftWalltime,
+}
+
+impl EstimateField {
+    /// As specs have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            EstimateField::Walltime => "walltime",
+            EstimateField::SoftWalltime => "soft_walltime",
+        }
+    }
 }
 
 /// How a log is read: its format, and the choices that accounting files leave open.

@@ -53,7 +53,7 @@ pub struct SourceReport {
     pub run_column: Option<String>,
     /// Rows of a file of requests (`--requests`) whose job is not in the log.
     pub unmatched_requests: u64,
-    /// The partitions of `--partition-limit` in which no job is without a limit of its own.
+    /// The partitions of the key `partition-limit` in which no job is without a limit of its own.
     pub unused_limits: BTreeSet<String>,
     /// The number of jobs in each state, as the log names it. Empty for SWF.
     pub states: LiteMap<String, u64>,
