@@ -1,11 +1,12 @@
 //! A pool of processors with any number of reservations, up to one for every waiting job: the profile of what is free, less the
 //! reservations made so far. Far reservations are left open as long as they have no effect.
 
+use super::fitting_job::FittingJob;
 use super::hints::Roomless;
 use super::limits::StartLimits;
 use super::profile::Profile;
 use super::scan_index::ScanIndex;
-use super::space::{FittingJob, Pass, Space};
+use super::space::{Pass, Space};
 use crate::job::JobId;
 use crate::schedule::machine::Machine;
 use crate::schedule::queue::{QueuePlace, Waiting};

@@ -3,6 +3,7 @@
 
 mod backlog;
 mod blocks;
+mod fitting_job;
 mod guide;
 mod hints;
 mod limits;
@@ -28,12 +29,13 @@ use crate::machine::{Placement, Shapes};
 use crate::time::Time;
 
 use backlog::Backlog;
+use fitting_job::FittingJob;
 pub(super) use guide::{Guide, Guided, Precedence};
 use many::ManyReservations;
 use nodes::NodeReservations;
 pub use nodes::PlacedPool;
 use one::OneReservation;
-use space::{FittingJob, Pass, Space};
+use space::{Pass, Space};
 
 /// Each pass walks through the queue in its order. A job that can start now without delaying a reservation starts, any other gets a
 /// reservation at the earliest place that is free. When no reservations are left, the other jobs are tried in the order of their

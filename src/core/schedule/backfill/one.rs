@@ -1,7 +1,8 @@
 //! A pool of processors with one reservation: that of the first job that does not fit. What it leaves to others are two numbers.
 
+use super::fitting_job::FittingJob;
 use super::scan_index::ScanIndex;
-use super::space::{FittingJob, Pass, Space};
+use super::space::{Pass, Space};
 use crate::job::JobId;
 use crate::machine::Capacity;
 use crate::schedule::machine::Machine;

@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::space::FittingJob;
+use super::fitting_job::FittingJob;
 use crate::job::JobId;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::order::{Order, Rank};

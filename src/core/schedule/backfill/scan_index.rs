@@ -1,7 +1,7 @@
 //! The index of a deep queue in the order of the scan, for orders that do not depend on waits.
 
+use super::fitting_job::FittingJob;
 use super::ranked::Ranked;
-use super::space::FittingJob;
 use super::widths::Widths;
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::order::Order;

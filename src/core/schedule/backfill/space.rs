@@ -1,5 +1,6 @@
 //! What differs between machines when jobs are backfilled: where there is room, and what reservations leave of it.
 
+use super::fitting_job::FittingJob;
 use super::scan_index::ScanIndex;
 use crate::job::JobId;
 use crate::schedule::arrivals::Arrivals;
@@ -13,26 +14,6 @@ use crate::time::{Seconds, Time};
 pub struct Pass<'a> {
     pub machine: &'a Machine,
     pub arrivals: &'a Arrivals,
-}
-
-/// A job with the length that it must fit with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FittingJob {
-    pub id: JobId,
-    pub procs: i64,
-    pub length: Seconds,
-}
-
-impl FittingJob {
-    pub fn with(job: &Waiting, length: Seconds) -> FittingJob {
-        FittingJob { id: job.id, procs: i64::from(job.procs), length }
-    }
-}
-
-impl From<&Waiting> for FittingJob {
-    fn from(job: &Waiting) -> FittingJob {
-        FittingJob::with(job, job.length)
-    }
 }
 
 /// The room of a machine, and the plan of the reservations. It alone knows what will be free when: what running jobs give back at

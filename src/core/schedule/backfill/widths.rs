@@ -5,7 +5,7 @@
 //! extra processors. Jobs of one width differ only in length. So the index has one list per width, in order of arrival,
 //! with a tree of minimum lengths over it. Widths above the free processors are skipped.
 
-use super::space::FittingJob;
+use super::fitting_job::FittingJob;
 use crate::job::{ArrivalNumber, JobId};
 use crate::schedule::arrivals::Arrivals;
 use crate::schedule::order::{Order, class, longest_of_class};

@@ -21,7 +21,7 @@ struct Stretch {
 
 /// The nodes that are free of reservations, from the present to the end of the window.
 #[derive(Clone, Debug)]
-pub(super) struct Space {
+pub(super) struct NodeSpace {
     /// They follow each other without gaps.
     stretches: Vec<Stretch>,
     all: NodeSet,
@@ -32,7 +32,7 @@ pub(super) struct Space {
     joins_once: bool,
 }
 
-impl Space {
+impl NodeSpace {
     /// All these nodes are free, from `now` to `window` seconds later, both rounded down.
     pub fn new(
         all: NodeSet,
@@ -40,8 +40,8 @@ impl Space {
         window: Seconds,
         (resolution, unix_start): (Seconds, Time),
         joins_once: bool,
-    ) -> Space {
-        let mut space = Space { stretches: Vec::new(), all: all.clone(), resolution, unix_start, joins_once };
+    ) -> NodeSpace {
+        let mut space = NodeSpace { stretches: Vec::new(), all: all.clone(), resolution, unix_start, joins_once };
         let (begin, end, count) = (space.floor(now), space.floor(now + window), all.count());
         space.stretches.push(Stretch { begin, end, free: all, count, gains: false, taken: Runs::default() });
         space

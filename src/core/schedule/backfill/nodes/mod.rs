@@ -6,8 +6,9 @@ mod pool;
 mod reach;
 mod rooms;
 
+use super::fitting_job::FittingJob;
 use super::scan_index::ScanIndex;
-use super::space::{FittingJob, Pass, Space};
+use super::space::{Pass, Space};
 use crate::job::JobId;
 use crate::machine::{Nodes, Placement};
 use crate::request::RequestId;

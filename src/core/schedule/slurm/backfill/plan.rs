@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashSet;
 
 use crate::schedule::slurm::nodes::{NodeSet, NodeWeight, NodesState, SlurmSite};
-use crate::schedule::slurm::space::Space;
+use crate::schedule::slurm::space::NodeSpace;
 use crate::time::{Seconds, Time};
 
 /// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its partition and its limit.
@@ -21,7 +21,7 @@ pub(super) struct FailedAttempt {
 
 /// What a pass keeps from entry to entry.
 pub(super) struct BackfillPlan {
-    pub space: Space,
+    pub space: NodeSpace,
     pub tried: usize,
     pub of_user: BTreeMap<i64, usize>,
     pub of_partition: BTreeMap<usize, usize>,
@@ -49,7 +49,7 @@ impl BackfillPlan {
         let rounding = (site.parameters.resolution, unix_start);
         BackfillPlan {
             free: all.clone(),
-            space: Space::new(all, now, site.parameters.window, rounding, site.pool.is_none()),
+            space: NodeSpace::new(all, now, site.parameters.window, rounding, site.pool.is_none()),
             tried: 0,
             of_user: BTreeMap::new(),
             of_partition: BTreeMap::new(),
