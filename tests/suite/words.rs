@@ -11,8 +11,8 @@ const LOGS: &str = include_str!("../../src/cli/help/logs.md");
 #[test]
 fn the_readme_names_the_default_and_all_studies() {
     assert!(README.contains(&format!("sjbf with the predictor {DEFAULT}, the defaults")));
-    assert_eq!(STUDIES.len(), 10, "the README has the number as a word");
-    assert!(README.contains("There are ten studies"));
+    assert_eq!(STUDIES.len(), 8, "the README has the number as a word");
+    assert!(README.contains("There are eight studies"));
     for study in STUDIES {
         assert!(README.contains(&format!("`{}`", study.name)), "{}", study.name);
     }
