@@ -26,6 +26,7 @@ pub const COMMAND: CommandForm = CommandForm {
 #[command(after_help = "Examples:
   sim example site && cd site
   sim sacct.txt --slurm-conf slurm.conf --associations site.dump
+  sim sacct.txt --scheduler slurm:conf=new.conf --baseline slurm:conf=slurm.conf/estimate
   sim recommend sacct.txt --slurm-conf slurm.conf
   sim fidelity sacct.txt --slurm-conf slurm.conf
   sim wait ask sacct.txt --queue squeue.txt --slurm-conf slurm.conf")]
@@ -38,8 +39,11 @@ struct ExampleArgs {
     overwrite: bool,
 }
 
-/// The number of jobs up to the present moment of the site.
-const JOBS: usize = 1200;
+/// The number of jobs up to the present moment of the site: enough for `sim recommend` and `sim wait ask` to say something.
+const JOBS: usize = 2550;
+
+/// The nodes in the slurm.conf, and two more of them.
+const NODES: [&str; 2] = ["n[01-16]", "n[01-18]"];
 
 /// The accounts with their shares. Users belong to them in turn.
 const ACCOUNTS: [(&str, u32); 3] = [("physics", 50), ("biology", 30), ("students", 10)];
@@ -47,8 +51,10 @@ const ACCOUNTS: [(&str, u32); 3] = [("physics", 50), ("biology", 30), ("students
 fn execute(args: &ExampleArgs) -> anyhow::Result<()> {
     let workload = clean(&read(&demo(), ReadOptions::default(), &mut |_| ())?, &Cleaning::default())?;
     let site = ExampleSite { jobs: &workload.jobs[..JOBS], unix_start: workload.unix_start.unwrap_or(0) };
+    let conf = include_str!("examples/slurm.conf");
     let files = [
-        ("slurm.conf", include_str!("examples/slurm.conf").to_string()),
+        ("slurm.conf", conf.to_string()),
+        ("new.conf", conf.replace(NODES[0], NODES[1])),
         ("site.dump", site.dump()),
         ("sacct.txt", site.sacct()),
         ("squeue.txt", site.squeue()),
