@@ -462,7 +462,7 @@ fn all_keys_together_equal_the_plain_scan_on_deep_queues() {
     assert_deep(&deepest);
 }
 
-/// The plan that is kept from pass to pass, and its end as soon as no other job can start, against the plain walk: with all
+/// The plan that leaves far reservations open, and its end as soon as no other job can start, against the plain walk: with all
 /// keys, withdrawn jobs, and the reservations that are shown.
 fn equals_the_plain_walk(
     (workload, keys, predictor, options, extras): (Workload, Keys, &'static str, EngineOptions, (u32, usize)),
@@ -524,9 +524,9 @@ fn the_plain_walk_equals_the_plain_scan() {
     });
 }
 
-/// Thousands of waiting jobs, against the policy that makes all reservations again in every pass.
+/// Thousands of waiting jobs, against the policy without an index, which finds the start of every reservation.
 #[test]
-fn a_kept_plan_equals_new_ones_with_thousands_of_waiting_jobs() {
+fn open_reservations_change_nothing_with_thousands_of_waiting_jobs() {
     for (queue, by_estimate, predictor) in [
         ("fcfs", false, "estimate"),
         ("fcfs", false, "ruh:propagate=on"),

@@ -88,8 +88,8 @@ impl Reserving {
         Reserving::with(rules, ManyReservations::new(rules), index_order(rules))
     }
 
-    /// The same, and slower: every pass makes everything anew, without an index. For comparisons, and for an order of the queue
-    /// that is given for each pass.
+    /// The same, and slower: without an index, and no reservation is left open. For comparisons, and for an order of the queue that is
+    /// given for each pass.
     pub fn anew(rules: &Rules) -> Reserving {
         Reserving::with(rules, ManyReservations::new(rules), None)
     }
