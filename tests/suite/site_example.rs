@@ -12,7 +12,7 @@ fn the_files_of_the_example_work_together() {
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
     let names = ["slurm.conf", "new.conf", "site.dump", "sacct.txt", "squeue.txt"];
     let bytes = names.map(|name| fs::read(folder.path("site").join(name)).unwrap());
-    assert!(bytes.iter().map(Vec::len).sum::<usize>() < 300_000);
+    assert!(bytes.iter().map(Vec::len).sum::<usize>() < 350_000);
     let [conf, _, dump, sacct, queue] = names.map(|name| folder.text(&format!("site/{name}")));
     let with = ["--slurm-conf", &conf, "--associations", &dump];
     for command in [&[sacct.as_str()][..], &["fidelity", &sacct, "--scheduler", "slurm"]] {
