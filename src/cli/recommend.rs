@@ -236,8 +236,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     };
     warn_of_never(&found.never);
     // The candidates ran on one part of the log, the winner on the other.
-    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.runs.rows));
-    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.runs.rows));
+    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.rows));
+    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.rows));
     note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_recommendation(out, width, &found))?)

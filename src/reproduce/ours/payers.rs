@@ -2,7 +2,7 @@
 
 use super::{BASE, EASY, logs_of};
 use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
-use crate::metrics::{Column, RunRow, SettingRuns};
+use crate::metrics::{Column, Replicates, RunRow};
 use crate::reproduce::figure::Figure;
 use crate::reproduce::logs::{
     ArchiveLog, CTC, CURIE, HPC2N, KTH, LANL, RICC, SDSC_BLUE, SDSC_DS, SDSC_SP2, pair_cells,
@@ -51,9 +51,8 @@ pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, Stu
         }
     }
     let rows = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?.rows;
-    let runs: Vec<SettingRuns> =
-        rows.chunks(setup.replications as usize).map(|rows| SettingRuns { rows: rows.to_vec() }).collect();
-    let all: Vec<(&str, Option<ArchiveLog>, &[SettingRuns])> =
+    let runs: Vec<Replicates<'_>> = rows.chunks(setup.replications as usize).map(Replicates::each).collect();
+    let all: Vec<(&str, Option<ArchiveLog>, &[Replicates<'_>])> =
         logs.iter().zip(runs.chunks(CASES.len())).map(|((name, log, _), runs)| (&name[..], *log, runs)).collect();
     let mut figures = geometric_means(&all);
     for (name, log, runs) in &all {
@@ -64,12 +63,12 @@ pub fn figures(setup: &Setup, progress: StepDone<'_>) -> Result<Vec<Figure>, Stu
 }
 
 /// Over all logs but RICC, whose trouble is its own: one user's thousands of equal jobs.
-fn geometric_means(all: &[(&str, Option<ArchiveLog>, &[SettingRuns])]) -> Vec<Figure> {
+fn geometric_means(all: &[(&str, Option<ArchiveLog>, &[Replicates<'_>])]) -> Vec<Figure> {
     let counted: Vec<_> = all.iter().filter(|(_, log, _)| *log != Some(RICC)).collect();
-    let replications = counted.first().map_or(0, |(_, _, runs)| runs[0].rows.len());
-    let slowdown = |runs: &SettingRuns, number: usize| runs.rows[number].summary.bsld_mean;
+    let replications = counted.first().map_or(0, |(_, _, runs)| runs[0].count());
+    let slowdown = |runs: &Replicates<'_>, number: usize| runs.rows()[number].summary.bsld_mean;
     let mean = |case: usize, number: usize| {
-        let logarithm = |(_, _, runs): &&(&str, Option<ArchiveLog>, &[SettingRuns])| {
+        let logarithm = |(_, _, runs): &&(&str, Option<ArchiveLog>, &[Replicates<'_>])| {
             libm::log(slowdown(&runs[case], number) / slowdown(&runs[0], number))
         };
         libm::exp(counted.iter().map(logarithm).sum::<f64>() / counted.len() as f64)
@@ -84,9 +83,11 @@ fn geometric_means(all: &[(&str, Option<ArchiveLog>, &[SettingRuns])]) -> Vec<Fi
 }
 
 /// A table of five figures for one log.
-fn of_log(name: &str, prototype: [&str; 1 + CASES.len()], runs: &[SettingRuns]) -> Vec<Figure> {
+fn of_log(name: &str, prototype: [&str; 1 + CASES.len()], runs: &[Replicates<'_>]) -> Vec<Figure> {
     let table = format!("who pays on {name}{}", if name == CTC.name { " with 338 processors" } else { "" });
-    let values = |runs: &SettingRuns, value: &dyn Fn(&RunRow) -> f64| runs.rows.iter().map(value).collect::<Vec<f64>>();
+    let values = |runs: &Replicates<'_>, value: &dyn Fn(&RunRow) -> f64| {
+        runs.rows().iter().map(|row| value(row)).collect::<Vec<f64>>()
+    };
     let slowdown = "bounded slowdown";
     let of_easy = values(&runs[0], &|row| row.baseline.as_ref().map_or(f64::NAN, |base| base.summary.bsld_mean));
     let mut figures = vec![Figure::mean_of((&table, slowdown, EASY), prototype[0], &of_easy)];
@@ -103,8 +104,8 @@ fn of_log(name: &str, prototype: [&str; 1 + CASES.len()], runs: &[SettingRuns]) 
         figures.push(Figure::mean_of(at(slowdown), next(), &values(runs, &|row| row.summary.bsld_mean)));
         figures.push(Figure::mean_of(at("longest wait, x EASY"), next(), &times(&WAIT_MAX)));
         figures.push(Figure::mean_of(at("wait of the widest, x EASY"), next(), &times(&WIDE_WAIT_MEAN)));
-        figures.push(Figure::new(at("users who lose, %"), next(), runs.figure(&USERS_LOSE).mean).percent());
-        figures.push(Figure::new(at("  their share of the area, %"), next(), runs.figure(&AREA_LOSE).mean).percent());
+        figures.push(Figure::new(at("users who lose, %"), next(), runs.mean(&USERS_LOSE).mean).percent());
+        figures.push(Figure::new(at("  their share of the area, %"), next(), runs.mean(&AREA_LOSE).mean).percent());
     }
     figures.into_iter().map(|figure| figure.because(ITS_RUNS)).collect()
 }
