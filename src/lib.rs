@@ -127,7 +127,7 @@
 //! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
 //! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
 //! - Which lists of a sweep are conditions, settings or seeds: `sweep/conditions.rs`. When a setting is clearly best:
-//!   `metrics/conditions.rs`; in words: `report/best.rs`.
+//!   `metrics/replicates.rs`; in words: `report/best.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`. What a gain costs, in words:
 //!   `report/price.rs`.
 //! - How near a simulated schedule is to the recorded one: `fidelity/figures.rs` and `fidelity/moving.rs`; a column of it:

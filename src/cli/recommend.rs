@@ -239,12 +239,12 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     };
     warn_of_never(&found.never);
     // The candidates ran on one part of the log, the winner on the other.
-    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.runs.rows));
-    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.runs.rows));
+    warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.rows));
+    warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.rows));
     note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
     let rows = recommendation_cells(&found);
     if let Some(out) = html {
-        let title = format!("What to use on {}", found.candidates[0].runs.label().trace);
+        let title = format!("What to use on {}", found.candidates[0].runs().label().trace);
         let page = rows_page::page(title, answer_in_words(&found), &rows);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }

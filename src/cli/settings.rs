@@ -15,7 +15,7 @@ use super::stderr::note;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::machine::MachineFile;
-use crate::metrics::{RunRow, SettingRuns};
+use crate::metrics::{Replicates, RunRow};
 use crate::report::{counted, grouped};
 use crate::runs::{
     ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, KeptRow, PlannedRun, RunStep, Shard,
@@ -158,9 +158,9 @@ impl LogUnderSettings {
     }
 
     /// The rows of each setting: one per replication.
-    pub fn by_setting(&self, rows: &[RunRow]) -> Vec<SettingRuns> {
-        let rows_of = |at: usize| rows.iter().skip(at).step_by(self.settings.len()).cloned().collect();
-        (0..self.settings.len()).map(|at| SettingRuns { rows: rows_of(at) }).collect()
+    pub fn by_setting<'a>(&self, rows: &'a [RunRow]) -> Vec<Replicates<'a>> {
+        let count = self.settings.len();
+        (0..count).map(|at| Replicates::each(rows.iter().skip(at).step_by(count))).collect()
     }
 }
 

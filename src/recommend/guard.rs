@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::metrics::columns::{AREA_LOSE, columns};
-use crate::metrics::{Better, Column, SettingRuns, Shown};
+use crate::metrics::{Better, Column, Replicates, Shown};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 use crate::time::parse_duration;
@@ -99,12 +99,12 @@ impl Guard {
 
     /// Whether the mean figure of these runs is beyond the limit. The baseline of the runs is the present setting. A figure
     /// that is not defined breaks nothing.
-    pub fn is_broken(&self, runs: &SettingRuns) -> bool {
+    pub fn is_broken(&self, runs: &Replicates<'_>) -> bool {
         let limit = match self.limit {
-            Limit::Times(times) => times * runs.baseline_figure(self.column).mean,
+            Limit::Times(times) => times * runs.base_mean(self.column).mean,
             Limit::Number(number) => number,
         };
-        let figure = runs.figure(self.column).mean;
+        let figure = runs.mean(self.column).mean;
         match self.column.better {
             Some(Better::Higher) => figure < limit,
             _ => figure > limit,
@@ -123,12 +123,12 @@ mod tests {
     use super::*;
     use crate::metrics::{Baseline, Losers, RunRow, Summary};
 
-    fn runs(wait_max: f64, base: f64, users_pct: f64) -> SettingRuns {
+    fn run(wait_max: f64, base: f64, users_pct: f64) -> RunRow {
         let summary = |wait_max: f64| Summary { wait_max, jain: wait_max / 100.0, ..Summary::default() };
         let losers = Losers { users_pct, area_pct: 0.0 };
         let baseline =
             Some(Baseline { name: "easy/estimate".to_string(), summary: summary(base), losers, ..Baseline::default() });
-        SettingRuns { rows: vec![RunRow { summary: summary(wait_max), baseline, ..RunRow::default() }] }
+        RunRow { summary: summary(wait_max), baseline, ..RunRow::default() }
     }
 
     #[test]
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn guards_are_multiples_or_numbers() {
-        let broken = |guard: &str, runs: &SettingRuns| Guard::parse(guard).unwrap().is_broken(runs);
-        let some = runs(50.0, 20.0, 10.0);
+        let broken = |guard: &str, run: &RunRow| Guard::parse(guard).unwrap().is_broken(&Replicates::each([run]));
+        let some = run(50.0, 20.0, 10.0);
         assert!(broken("wait_max=2x", &some) && !broken("wait_max=2.5x", &some));
         assert!(broken("wait_max=49", &some) && !broken("wait_max=50", &some) && !broken("wait_max=1m", &some));
         assert!(broken("users_lose_pct=9.9", &some) && !broken("users_lose_pct=10", &some));

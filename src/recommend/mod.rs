@@ -16,7 +16,7 @@ use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
-use crate::metrics::{Better, Column, Interval, Portion, RunRow, SettingRuns, Verdict};
+use crate::metrics::{Better, Column, Interval, Portion, Replicates, RunRow, Verdict};
 use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunsError, compute_rows};
 use crate::sort::sort_by;
 use crate::text::counted;
@@ -80,10 +80,17 @@ pub struct Question {
 pub struct CandidateRuns {
     /// The scheduler and the predictor.
     pub setting: Setting,
-    /// Its runs; their baseline is the present setting.
-    pub runs: SettingRuns,
+    /// Its runs, that of the log as it is first; their baseline is the present setting.
+    pub rows: Vec<RunRow>,
     /// The guards that it breaks, as they were given.
     pub broken: Vec<String>,
+}
+
+impl CandidateRuns {
+    /// Its runs.
+    pub fn runs(&self) -> Replicates<'_> {
+        Replicates::each(&self.rows)
+    }
 }
 
 /// With fewer jobs or users on the judged part, there is no advice.
@@ -205,19 +212,19 @@ impl Question {
         let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
         let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&cells, 0)?;
         let candidate = |(setting, rows): (&Setting, &[RunRow])| {
-            let runs = SettingRuns { rows: rows.to_vec() };
+            let runs = Replicates::each(rows);
             let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
-            CandidateRuns { setting: setting.clone(), broken, runs }
+            CandidateRuns { setting: setting.clone(), broken, rows: rows.to_vec() }
         };
         let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
         let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
-        let loss = |one: &CandidateRuns| self.loss(one.runs.figure(self.objective));
+        let loss = |one: &CandidateRuns| self.loss(one.runs().mean(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
         sort_by(&mut candidates, |a, b| {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
             out.then_with(|| loss(a).total_cmp(&loss(b)))
         });
-        let is_gain = |one: &CandidateRuns| loss(one) < self.loss(one.runs.baseline_figure(self.objective));
+        let is_gain = |one: &CandidateRuns| loss(one) < self.loss(one.runs().base_mean(self.objective));
         let winner = candidates.first().filter(|best| best.broken.is_empty() && is_gain(best));
         let judged = match winner {
             None => None,
@@ -247,7 +254,7 @@ impl Recommendation {
             None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
-            Some(judged) => match judged.runs.verdict(self.question.objective) {
+            Some(judged) => match judged.runs().verdict(self.question.objective) {
                 Some(Verdict::Better) => Answer::Change,
                 Some(Verdict::Worse) => Answer::Worse,
                 Some(Verdict::WithinNoise) | None => Answer::WithinNoise,

@@ -7,7 +7,7 @@ use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
     AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Cells, Column, ListedColumn, SettingRuns, Verdict, cells, column_list, listed};
+use crate::metrics::{Cells, Column, ListedColumn, Replicates, Verdict, cells, column_list, listed};
 use crate::report::{
     FEEDBACK_NOTE, Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval,
     write_paragraph, write_wrapped,
@@ -28,7 +28,8 @@ static LINES: [(&str, &Column); 7] = [
 /// Writes everything for people.
 pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommendation) -> io::Result<()> {
     let question = &found.question;
-    let label = found.candidates[0].runs.label();
+    let present = found.candidates[0].runs();
+    let label = present.label();
     let jobs = |jobs: usize| counted(jobs as u64, "job");
     let caption = format!(
         "{}: {}. Present setting: {}. {} by {} on the first {}.",
@@ -53,7 +54,7 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
         );
         write_paragraph(out, &caption, width)?;
         writeln!(out)?;
-        write_judgement(out, width, found, &judged.runs)?;
+        write_judgement(out, width, found, &judged.runs())?;
     }
     let replications = question.replications;
     let note = format!(
@@ -93,14 +94,14 @@ fn write_competition(out: &mut dyn Write, width: Width, found: &Recommendation) 
     let objective = found.question.objective;
     let mut table = Table::default();
     table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"]);
-    let present = &found.candidates[0].runs;
-    let [figure, longest] =
-        [objective, &WAIT_MAX].map(|column| with_interval(column.shown, present.baseline_figure(column)));
+    let present = found.candidates[0].runs();
+    let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, present.base_mean(column)));
     let name = format!("{} (present)", found.question.present.pair());
     table.push(vec![name, figure, String::new(), longest, String::new()]);
-    for CandidateRuns { setting, runs, broken } in &found.candidates {
-        let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.figure(column)));
-        let losers = shown(USERS_LOSE.shown, runs.figure(&USERS_LOSE).mean);
+    for candidate in &found.candidates {
+        let (CandidateRuns { setting, broken, .. }, runs) = (candidate, &candidate.runs());
+        let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.mean(column)));
+        let losers = shown(USERS_LOSE.shown, runs.mean(&USERS_LOSE).mean);
         let out = if broken.is_empty() { String::new() } else { format!(" (out: {})", broken.join(", ")) };
         let [name, figure, longest, losers] = [setting.pair() + &out, figure, longest, losers].map(TableCell::from);
         table.push(vec![name, figure, gain_cell(objective, runs), longest, losers]);
@@ -108,7 +109,7 @@ fn write_competition(out: &mut dyn Write, width: Width, found: &Recommendation) 
     table.write(out, width)
 }
 
-fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, runs: &SettingRuns) -> io::Result<()> {
+fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, runs: &Replicates<'_>) -> io::Result<()> {
     let mut table = Table::default();
     table.headings([
         String::new(),
@@ -123,9 +124,9 @@ fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, ru
     for (caption, column) in own.into_iter().chain(LINES) {
         let base = match column.needs_baseline() {
             true => String::new(),
-            false => with_interval(column.shown, runs.baseline_figure(column)),
+            false => with_interval(column.shown, runs.base_mean(column)),
         };
-        let figure = with_interval(column.shown, runs.figure(column));
+        let figure = with_interval(column.shown, runs.mean(column));
         let verdict = verdict(column, runs);
         let tone = match verdict {
             _ if verdict == Verdict::Better.name() => Tone::Gain,
@@ -139,24 +140,19 @@ fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, ru
 }
 
 /// The improvement over the present setting.
-fn gain(column: &Column, runs: &SettingRuns) -> String {
+fn gain(column: &Column, runs: &Replicates<'_>) -> String {
     let mean = runs.improvement(column).mean;
     if mean.is_finite() { signed_percent(mean) } else { String::new() }
 }
 
 /// The improvement as a cell.
-fn gain_cell(column: &Column, runs: &SettingRuns) -> TableCell {
+fn gain_cell(column: &Column, runs: &Replicates<'_>) -> TableCell {
     TableCell::new(gain(column, runs), Tone::of_gain(runs.improvement(column).mean))
 }
 
-/// Whether a figure differs by more than chance from the present one. Users who lose are counted only if they do so by more than
-/// chance, so any share of them is worse: under the present setting nobody loses.
-fn verdict(column: &Column, runs: &SettingRuns) -> &'static str {
-    let found = match column.needs_baseline() && runs.rows.len() > 1 {
-        true => Some(if runs.figure(column).mean > 0.0 { Verdict::Worse } else { Verdict::WithinNoise }),
-        false => runs.verdict(column),
-    };
-    match found {
+/// Whether a figure differs by more than chance from the present one.
+fn verdict(column: &Column, runs: &Replicates<'_>) -> &'static str {
+    match runs.verdict(column) {
         Some(Verdict::WithinNoise) => "cannot be told",
         Some(verdict) => verdict.name(),
         None => "",
@@ -205,13 +201,14 @@ fn advice(found: &Recommendation) -> String {
         );
     };
     let winner = found.candidates[0].setting.pair();
-    let percent = gain(objective, &judged.runs);
+    let runs = judged.runs();
+    let percent = gain(objective, &runs);
     let of_objective = format!("{} ({percent})", objective.name);
     match found.answer() {
         Answer::Change => {
-            let [before, after] = [judged.runs.baseline_figure(objective), judged.runs.figure(objective)];
+            let [before, after] = [runs.base_mean(objective), runs.mean(objective)];
             let [before, after] = [before, after].map(|figure| shown(objective.shown, figure.mean));
-            let price = price_in_words(&judged.runs).unwrap_or_default();
+            let price = price_in_words(&runs).unwrap_or_default();
             format!(
                 "Use {winner}: its {} goes from {before} to {after} ({percent}, more than chance), compared with {present}, \
                  and the price is: {price}.",
@@ -282,7 +279,7 @@ pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let row = |part, candidate| {
         let row = CandidateRow { part, candidate, answer, site };
         let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
-        [before, candidate.runs.cells(&candidate.runs.label().options), after].concat()
+        [before, candidate.runs().cells(&candidate.rows[0].label.options), after].concat()
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
     candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect()

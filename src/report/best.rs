@@ -3,7 +3,7 @@
 use super::price::price_in_words;
 use super::shown::{shown, with_interval};
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::metrics::{Column, ConditionRuns, Ranking, RepeatedSetting, RunRow, SettingRuns, Standing};
+use crate::metrics::{Column, Condition, Ranking, Replicates, Standing, rank};
 use crate::sort::sort_by_key;
 use crate::stats::range;
 use crate::text::{counted, joined_with_and, shortened};
@@ -20,9 +20,9 @@ pub fn figure_in_words(column: &Column) -> &'static str {
 
 /// Which setting is best by a figure, which the words name: "mean wait". Under several conditions no setting is best over all of
 /// them: the words say where one is.
-pub fn best_in_words(conditions: &[ConditionRuns<'_>], column: &Column, words: &str) -> String {
-    let rankings: Vec<(&ConditionRuns<'_>, Ranking)> =
-        conditions.iter().filter_map(|condition| Some((condition, condition.ranking(column)?))).collect();
+pub fn best_in_words(conditions: &[Condition<'_>], column: &Column, words: &str) -> String {
+    let rankings: Vec<(&Condition<'_>, Ranking)> =
+        conditions.iter().filter_map(|condition| Some((condition, rank(&condition.settings, column)?))).collect();
     match &rankings[..] {
         [] => format!("No run has a {words}."),
         [(condition, ranking)] => {
@@ -47,43 +47,32 @@ pub struct BestSetting {
 }
 
 /// The best of several settings and their baseline by a figure. None if it is not defined for any.
-pub fn best_of(settings: &[&SettingRuns], column: &Column) -> Option<BestSetting> {
-    let first = settings.first()?;
-    let of_baseline = |row: &RunRow| Some(RunRow { summary: row.baseline.as_ref()?.summary, ..RunRow::default() });
-    let base: Vec<RunRow> = first.rows.iter().filter_map(of_baseline).collect();
-    let base = first.baseline().filter(|_| !first.is_baseline()).map(|name| (name.split_once('/'), &base[..]));
-    let base = base.and_then(|(name, rows)| Some((name?, rows)));
-    let own = settings.iter().map(|setting| {
-        let label = setting.label();
-        ((&*label.scheduler, &*label.predictor), &setting.rows[..])
-    });
-    let all = (0u128..).zip(base.into_iter().chain(own)).map(|(at, ((scheduler, predictor), rows))| {
-        let runs = (0..).zip(rows).map(|(seed, row)| (vec![seed], (at << 64 | seed as u128, row))).collect();
-        RepeatedSetting { scheduler, predictor: predictor.to_string(), is_asked_for: false, runs }
-    });
-    let condition = ConditionRuns { labels: Vec::new(), settings: all.collect() };
-    let Ranking { order, standing } = condition.ranking(column)?;
-    let mean = |at: usize| condition.settings[at].figure(column).mean;
+pub fn best_of(settings: &[&Replicates<'_>], column: &Column) -> Option<BestSetting> {
+    let base = settings.first().filter(|first| !first.is_baseline()).map_or(Vec::new(), |first| first.baseline_rows());
+    let base = (!base.is_empty()).then(|| Replicates::each(&base));
+    let has_base = base.is_some();
+    let all: Vec<Replicates<'_>> = base.into_iter().chain(settings.iter().map(|setting| (*setting).clone())).collect();
+    let Ranking { order, standing } = rank(&all, column)?;
+    let mean = |at: usize| all[at].mean(column).mean;
     let equal = order[1..].iter().filter(|&&at| mean(at) == mean(order[0])).count();
     let (near, near_count) = match standing {
-        Standing::WithinNoise(near) => (Some(within_noise(&condition, &near)), near.len()),
+        Standing::WithinNoise(near) => (Some(within_noise(&all, &near)), near.len()),
         _ => (None, 0),
     };
-    let at = if base.is_some() { order[0].checked_sub(1) } else { Some(order[0]) };
+    let at = if has_base { order[0].checked_sub(1) } else { Some(order[0]) };
     Some(BestSetting { at, equal, near, near_count })
 }
 
 /// "easy/a is within noise of it".
-fn within_noise(condition: &ConditionRuns<'_>, near: &[usize]) -> String {
+fn within_noise(settings: &[Replicates<'_>], near: &[usize]) -> String {
     let are = if near.len() == 1 { "is" } else { "are" };
-    format!("{} {are} within noise of it", names(near.iter().map(|&at| name(&condition.settings[at]))))
+    format!("{} {are} within noise of it", names(near.iter().map(|&at| name(&settings[at]))))
 }
 
 /// What a setting costs in comparison with its baseline, as a sentence. Empty without a baseline, or if it is the baseline.
-fn price(setting: &RepeatedSetting<'_>) -> String {
-    let runs = SettingRuns { rows: setting.runs.values().map(|(_, row)| (*row).clone()).collect() };
-    match (runs.baseline(), price_in_words(&runs)) {
-        (Some(baseline), Some(price)) if !runs.is_baseline() => {
+fn price(setting: &Replicates<'_>) -> String {
+    match (setting.baseline(), price_in_words(setting)) {
+        (Some(baseline), Some(price)) if !setting.is_baseline() => {
             format!(" Compared with {}, {price}.", shortened(baseline))
         }
         _ => String::new(),
@@ -91,7 +80,7 @@ fn price(setting: &RepeatedSetting<'_>) -> String {
 }
 
 /// The name of a setting, which may come from outside.
-fn name(setting: &RepeatedSetting<'_>) -> String {
+fn name(setting: &Replicates<'_>) -> String {
     shortened(&setting.name()).into_owned()
 }
 
@@ -107,9 +96,9 @@ fn names(settings: impl Iterator<Item = String>) -> String {
     joined_with_and(&names)
 }
 
-fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, words: &str) -> String {
+fn under_one(condition: &Condition<'_>, ranking: &Ranking, column: &Column, words: &str) -> String {
     let setting = |at: usize| &condition.settings[at];
-    let figure = |at: usize| with_interval(column.shown, setting(at).figure(column));
+    let figure = |at: usize| with_interval(column.shown, setting(at).mean(column));
     let best = ranking.order[0];
     let (best_name, best_figure) = (name(setting(best)), figure(best));
     match &ranking.standing {
@@ -124,11 +113,11 @@ fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, 
             )
         }
         Standing::WithinNoise(near) => {
-            let near = within_noise(condition, near);
+            let near = within_noise(&condition.settings, near);
             format!("No setting is clearly best by {words}: {best_name} has {best_figure}, but {near}.")
         }
         Standing::OneRun => {
-            let mean = |at: usize| setting(at).figure(column).mean;
+            let mean = |at: usize| setting(at).mean(column).mean;
             let equal: Vec<usize> = ranking.order.iter().copied().filter(|&at| mean(at) == mean(best)).collect();
             let what = match &equal[..] {
                 [_] => {
@@ -150,7 +139,7 @@ fn under_one(condition: &ConditionRuns<'_>, ranking: &Ranking, column: &Column, 
     }
 }
 
-fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, words: &str) -> String {
+fn under_several(rankings: &[(&Condition<'_>, Ranking)], column: &Column, words: &str) -> String {
     let all = rankings.len();
     let options = joined_with_and(&rankings[0].0.labels.iter().map(|(option, _)| option.as_str()).collect::<Vec<_>>());
     let is_one = rankings.iter().all(|(_, ranking)| ranking.standing == Standing::Alone);
@@ -176,7 +165,7 @@ fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, wo
         counts => format!("{} of them", names(counts.iter().map(|(setting, count)| format!("{setting} in {count}")))),
     };
     if is_one {
-        let figures = rankings.iter().map(|(condition, _)| condition.settings[0].figure(column).mean);
+        let figures = rankings.iter().map(|(condition, _)| condition.settings[0].mean(column).mean);
         let (low, high) = range(figures);
         return format!("{begin} The {words} is from {} to {}.", shown(column.shown, low), shown(column.shown, high));
     }
@@ -203,32 +192,27 @@ fn under_several(rankings: &[(&ConditionRuns<'_>, Ranking)], column: &Column, wo
 mod tests {
     use super::*;
     use crate::metrics::columns::WAIT_MEAN;
-    use crate::metrics::{RunRow, Summary};
+    use crate::metrics::{RunLabel, RunRow, Summary};
 
     /// The words about conditions with settings a, b and so on, each with the waits of its runs.
     fn words(conditions: &[&[&[f64]]]) -> String {
-        let row = |wait_mean: f64| RunRow { summary: Summary { wait_mean, ..Summary::default() }, ..RunRow::default() };
+        let row = |at: u8, wait_mean: f64| {
+            let predictor = char::from(b'a' + at).to_string();
+            let label = RunLabel { scheduler: "easy".to_string(), predictor, ..RunLabel::default() };
+            RunRow { label, summary: Summary { wait_mean, ..Summary::default() }, baseline: None }
+        };
         let rows: Vec<Vec<Vec<RunRow>>> = conditions
             .iter()
-            .map(|settings| settings.iter().map(|waits| waits.iter().map(|wait| row(*wait)).collect()).collect())
+            .map(|settings| {
+                (0..).zip(*settings).map(|(at, waits)| waits.iter().map(|wait| row(at, *wait)).collect()).collect()
+            })
             .collect();
-        let setting = |(at, rows): (u8, &'_ Vec<RunRow>)| {
-            let runs = rows.iter().enumerate().map(|(seed, _)| (vec![seed], u128::from(at) << 64 | seed as u128));
-            (char::from(b'a' + at).to_string(), runs.collect::<Vec<_>>())
-        };
         let several = conditions.len() > 1;
-        let all: Vec<ConditionRuns<'_>> = (0..)
+        let all: Vec<Condition<'_>> = (0..)
             .zip(&rows)
-            .map(|(load, settings)| ConditionRuns {
+            .map(|(load, settings)| Condition {
                 labels: several.then(|| ("load".to_string(), load.to_string())).into_iter().collect(),
-                settings: (0..)
-                    .zip(settings)
-                    .map(|(at, rows)| {
-                        let (predictor, runs) = setting((at, rows));
-                        let runs = runs.into_iter().zip(rows).map(|((seeds, run), row)| (seeds, (run, row))).collect();
-                        RepeatedSetting { scheduler: "easy", predictor, is_asked_for: false, runs }
-                    })
-                    .collect(),
+                settings: settings.iter().map(Replicates::each).collect(),
             })
             .collect();
         best_in_words(&all, &WAIT_MEAN, "mean wait")

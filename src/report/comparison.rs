@@ -12,7 +12,7 @@ use crate::metrics::columns::{
     LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
     UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Column, Interval, SettingRuns, Shown, Verdict};
+use crate::metrics::{Column, Interval, Replicates, Shown, Verdict};
 use crate::text::{counted, counted_as, joined_with_and, printable};
 use shadowtime_core::tres::Resource;
 
@@ -65,7 +65,7 @@ fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
     /// The settings that have columns of their own: of several, all but the one that is the baseline.
-    pub settings: Vec<&'a SettingRuns>,
+    pub settings: Vec<&'a Replicates<'a>>,
     pub headings: Vec<String>,
     /// For each line its cells, with the number if the cell is a figure.
     pub lines: Vec<Vec<(TableCell, Option<f64>)>>,
@@ -75,8 +75,8 @@ pub(super) struct ComparisonTable<'a> {
 
 impl ComparisonTable<'_> {
     /// The columns of `settings`, with the figures of the baseline if there is one.
-    pub fn of(settings: &[SettingRuns]) -> ComparisonTable<'_> {
-        let settings: Vec<&SettingRuns> =
+    pub fn of<'a>(settings: &'a [Replicates<'a>]) -> ComparisonTable<'a> {
+        let settings: Vec<&Replicates<'_>> =
             settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
         let first = settings[0];
         let baseline = first.baseline();
@@ -92,8 +92,8 @@ impl ComparisonTable<'_> {
             }
         }
         let has_figure = |column: &Column| {
-            let of_baseline = baseline.is_some() && first.baseline_figure(column).mean.is_finite();
-            of_baseline || settings.iter().any(|setting| setting.figure(column).mean.is_finite())
+            let of_baseline = baseline.is_some() && first.base_mean(column).mean.is_finite();
+            of_baseline || settings.iter().any(|setting| setting.mean(column).mean.is_finite())
         };
         let mut lines = Vec::new();
         for (caption, column) in figure_lines() {
@@ -106,13 +106,13 @@ impl ComparisonTable<'_> {
                 let value = Some(interval.mean).filter(|mean| mean.is_finite());
                 (cell, value)
             };
-            let base = baseline.map(|_| first.baseline_figure(column));
+            let base = baseline.map(|_| first.base_mean(column));
             let base = base.map(|interval| match column.needs_baseline() {
                 true => (String::new().into(), None),
                 false => with_value(figure(column, first, interval).into(), interval),
             });
             if is_one {
-                let interval = first.figure(column);
+                let interval = first.mean(column);
                 cells.push(with_value(figure(column, first, interval).into(), interval));
                 cells.extend(base);
                 let gain = improvement(column, first).map(|text| TableCell::new(text, tone(column, first)));
@@ -120,7 +120,7 @@ impl ComparisonTable<'_> {
             } else {
                 cells.extend(base);
                 let cell =
-                    |setting: &&SettingRuns| with_value(with_improvement(column, setting), setting.figure(column));
+                    |setting: &&Replicates<'_>| with_value(with_improvement(column, setting), setting.mean(column));
                 cells.extend(settings.iter().map(cell));
             }
             lines.push(cells);
@@ -135,7 +135,12 @@ impl ComparisonTable<'_> {
 ///
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
-pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRuns], options: &str) -> io::Result<()> {
+pub fn write_comparison(
+    out: &mut dyn Write,
+    width: Width,
+    settings: &[Replicates<'_>],
+    options: &str,
+) -> io::Result<()> {
     let title = caption(&settings.iter().collect::<Vec<_>>(), options);
     let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
     write_wrapped(out, "", &title, width)?;
@@ -156,9 +161,9 @@ pub fn write_comparison(out: &mut dyn Write, width: Width, settings: &[SettingRu
 }
 
 /// What was run, on which log.
-pub(super) fn caption(settings: &[&SettingRuns], options: &str) -> String {
+pub(super) fn caption(settings: &[&Replicates<'_>], options: &str) -> String {
     let (first, label) = (settings[0], settings[0].label());
-    let jobs = counted(first.rows[0].summary.jobs as u64, "job");
+    let jobs = counted(first.rows()[0].summary.jobs as u64, "job");
     let each: Vec<u32> = settings.iter().map(|setting| setting.label().procs).collect();
     let procs = match each.iter().all(|procs| *procs == label.procs) {
         true => counted(label.procs.into(), "processor"),
@@ -176,9 +181,9 @@ pub(super) fn caption(settings: &[&SettingRuns], options: &str) -> String {
 }
 
 /// How the table is to be read.
-fn notes(first: &SettingRuns) -> Vec<String> {
+fn notes(first: &Replicates<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    let replications = first.rows.len();
+    let replications = first.count();
     if let Some(base) = first.baseline() {
         let chance = if replications > 1 { ", by more than chance" } else { "" };
         notes.push(format!(
@@ -186,7 +191,7 @@ fn notes(first: &SettingRuns) -> Vec<String> {
              baseline and over a minute more{chance}. The widest jobs are those that together make 1% of the area."
         ));
     }
-    if first.rows[0].summary.linked_jobs.is_some() {
+    if first.rows()[0].summary.linked_jobs.is_some() {
         notes.push(FEEDBACK_NOTE.to_string());
     }
     if replications > 1 {
@@ -206,8 +211,8 @@ fn notes(first: &SettingRuns) -> Vec<String> {
     notes
 }
 
-fn figure(column: &Column, setting: &SettingRuns, interval: Interval) -> String {
-    let (jobs, mean) = (setting.rows[0].summary.jobs as u64, interval.mean);
+fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+    let (jobs, mean) = (setting.rows()[0].summary.jobs as u64, interval.mean);
     let text = match column.shown {
         Shown::ShareOfJobs if mean.is_finite() => with_share(mean.round() as u64, jobs),
         Shown::ShareOfJobs => with_share(0, jobs),
@@ -218,7 +223,7 @@ fn figure(column: &Column, setting: &SettingRuns, interval: Interval) -> String 
 
 /// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor
 /// bad, and without a baseline.
-fn improvement(column: &Column, setting: &SettingRuns) -> Option<String> {
+fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
     if column.better.is_none() || column.needs_baseline() || setting.baseline().is_none() {
         return None;
     }
@@ -231,7 +236,7 @@ fn improvement(column: &Column, setting: &SettingRuns) -> Option<String> {
 }
 
 /// Whether the improvement is a gain or a loss; with replications only if it is more than chance.
-fn tone(column: &Column, setting: &SettingRuns) -> Tone {
+fn tone(column: &Column, setting: &Replicates<'_>) -> Tone {
     match setting.verdict(column) {
         Some(Verdict::WithinNoise) => Tone::Neutral,
         _ => Tone::of_gain(setting.improvement(column).mean),
@@ -239,8 +244,8 @@ fn tone(column: &Column, setting: &SettingRuns) -> Tone {
 }
 
 /// A figure with its improvement in parentheses.
-fn with_improvement(column: &Column, setting: &SettingRuns) -> TableCell {
-    let text = figure(column, setting, setting.figure(column));
+fn with_improvement(column: &Column, setting: &Replicates<'_>) -> TableCell {
+    let text = figure(column, setting, setting.mean(column));
     match improvement(column, setting) {
         None => text.into(),
         Some(improvement) => TableCell::new(format!("{text} ({improvement})"), tone(column, setting)),
@@ -249,7 +254,7 @@ fn with_improvement(column: &Column, setting: &SettingRuns) -> TableCell {
 
 /// Writes which of several settings is best by each of the two main figures, so that nobody has to search for it in the blocks
 /// of a narrow table, and how clearly it is. The baseline takes part.
-fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> io::Result<()> {
+fn write_best(out: &mut dyn Write, width: Width, settings: &[&Replicates<'_>]) -> io::Result<()> {
     let (mut table, mut near) = (Table::with_left(2), Vec::new());
     table.headings(["best by", "setting", ""]);
     for (caption, column) in
@@ -260,7 +265,7 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&SettingRuns]) -> i
             Some(at) => (settings[at].name(), with_improvement(column, settings[at])),
             None => {
                 let base = settings[0].baseline().unwrap_or_default();
-                let interval = settings[0].baseline_figure(column);
+                let interval = settings[0].base_mean(column);
                 (format!("{base} (the baseline)"), figure(column, settings[0], interval).into())
             }
         };

@@ -7,30 +7,30 @@ use super::shown::shown_cell;
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
-use crate::metrics::{Cell, Cells, Group, GroupMean, Interval, Shown};
+use crate::metrics::{Cell, Cells, Column, Group, Interval, Shown};
 
 /// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
 /// its interval.
-pub fn group_cells(names: &[String], group: &Group) -> Cells {
+pub fn group_cells(names: &[String], group: &Group<'_>) -> Cells {
     let labels = names.iter().cloned().zip(group.labels.iter().cloned());
-    let rows = ("rows".to_string(), Cell::Count(group.rows as u64));
-    let means = group.means.iter().flat_map(|GroupMean { column, mean }| mean.cells(column.name));
+    let rows = ("rows".to_string(), Cell::Count(group.runs.count() as u64));
+    let means = group.runs.main_means().flat_map(|(column, mean)| mean.cells(column.name));
     labels.chain([rows]).chain(means).collect()
 }
 
 /// Writes the groups as a table.
-pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups: &[Group]) -> io::Result<()> {
+pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups: &[Group<'_>]) -> io::Result<()> {
     let mut people = Table::with_left(names.len()).turnable();
     if let Some(first) = groups.first() {
-        let means = first.means.iter().map(|mean| mean.column.heading.to_string());
+        let means = first.runs.main_means().map(|(column, _)| column.heading.to_string());
         people.headings(names.iter().cloned().chain(["rows".to_string()]).chain(means));
     }
-    let mean = |GroupMean { column, mean: Interval { mean, half_width } }: &GroupMean| {
-        let mean = Cell::from(*mean);
+    let mean = |(column, Interval { mean, half_width }): (&Column, Interval)| {
+        let mean = Cell::from(mean);
         let text = shown_cell(column.shown, &mean);
         // The half-width of an interval has no sign.
         let how = if column.shown == Shown::Improvement { Shown::Percent } else { column.shown };
-        let text = match shown_cell(how, &(*half_width).into()) {
+        let text = match shown_cell(how, &half_width.into()) {
             none if none.is_empty() => text,
             half => format!("{text} +- {half}"),
         };
@@ -38,12 +38,11 @@ pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups:
         TableCell::new(text, gain.map_or(Tone::Neutral, Tone::of_gain))
     };
     for group in groups {
-        let labels = group.labels.iter().map(Cell::text).chain([group.rows.to_string()]);
-        people.push(labels.map(TableCell::from).chain(group.means.iter().map(mean)).collect());
+        let labels = group.labels.iter().map(Cell::text).chain([group.runs.count().to_string()]);
+        people.push(labels.map(TableCell::from).chain(group.runs.main_means().map(mean)).collect());
     }
     people.write(out, width)?;
-    let is_gain = |mean: &GroupMean| mean.column.is_gain();
-    match groups.first().is_some_and(|group| group.means.iter().any(is_gain)) {
+    match groups.first().is_some_and(|group| group.runs.baseline().is_some()) {
         true => write_wrapped(out, "", GAIN_NOTE, width),
         false => Ok(()),
     }

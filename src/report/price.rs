@@ -2,19 +2,19 @@
 
 use super::shown::shown;
 use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WIDE_WAIT_MEAN};
-use crate::metrics::{Column, SettingRuns};
+use crate::metrics::{Column, Replicates};
 
 /// What happens to those who wait longest, to the widest jobs and to users, in comparison with the baseline: "the longest wait
 /// grows from 4d 02h to 35d 10h, the widest jobs wait 25d instead of 1d 03h, and 14.6% of the users lose (31.0% of the area)".
 /// None if there is no baseline.
-pub fn price_in_words(runs: &SettingRuns) -> Option<String> {
+pub fn price_in_words(runs: &Replicates<'_>) -> Option<String> {
     runs.baseline()?;
-    let before = |column: &Column| shown(column.shown, runs.baseline_figure(column).mean);
-    let after = |column: &Column| shown(column.shown, runs.figure(column).mean);
+    let before = |column: &Column| shown(column.shown, runs.base_mean(column).mean);
+    let after = |column: &Column| shown(column.shown, runs.mean(column).mean);
     let longest = match (before(&WAIT_MAX), after(&WAIT_MAX)) {
         (before, after) if before == after => format!("the longest wait stays {after}"),
         (before, after) => {
-            let grows = runs.figure(&WAIT_MAX).mean > runs.baseline_figure(&WAIT_MAX).mean;
+            let grows = runs.mean(&WAIT_MAX).mean > runs.base_mean(&WAIT_MAX).mean;
             format!("the longest wait {} from {before} to {after}", if grows { "grows" } else { "falls" })
         }
     };
@@ -22,7 +22,7 @@ pub fn price_in_words(runs: &SettingRuns) -> Option<String> {
         (before, after) if before == after => format!("the widest jobs wait {after} as before"),
         (before, after) => format!("the widest jobs wait {after} instead of {before}"),
     };
-    let users = match runs.figure(&USERS_LOSE).mean {
+    let users = match runs.mean(&USERS_LOSE).mean {
         0.0 => "no user loses".to_string(),
         _ => format!("{} of the users lose ({} of the area)", after(&USERS_LOSE), after(&AREA_LOSE)),
     };
@@ -50,19 +50,20 @@ mod tests {
                 losers,
                 ..Baseline::default()
             });
-            SettingRuns { rows: vec![RunRow { summary: summary(after), baseline, ..RunRow::default() }] }
+            let row = RunRow { summary: summary(after), baseline, ..RunRow::default() };
+            price_in_words(&Replicates::each([&row]))
         };
         assert_eq!(
-            price_in_words(&runs(36, 14.6)).unwrap(),
+            runs(36, 14.6).unwrap(),
             "the longest wait grows from 4d 00h to 36d 00h, the widest jobs wait 18d 00h instead of 2d 00h, and 14.6% of the \
              users lose (7.3% of the area)"
         );
         assert_eq!(
-            price_in_words(&runs(2, 0.0)).unwrap(),
+            runs(2, 0.0).unwrap(),
             "the longest wait falls from 4d 00h to 2d 00h, the widest jobs wait 1d 00h instead of 2d 00h, and no user loses"
         );
         let same = "the longest wait stays 4d 00h, the widest jobs wait 2d 00h as before, and no user loses";
-        assert_eq!(price_in_words(&runs(4, 0.0)).unwrap(), same);
-        assert_eq!(price_in_words(&SettingRuns { rows: vec![RunRow::default()] }), None);
+        assert_eq!(runs(4, 0.0).unwrap(), same);
+        assert_eq!(price_in_words(&Replicates::each([&RunRow::default()])), None);
     }
 }

@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::grid::Grid;
 use super::results::{FinishedRow, ResultColumn};
 use crate::experiment::{OptionForm, Section};
-use crate::metrics::{ConditionRuns, RepeatedSetting, RunLabel};
+use crate::metrics::{Condition, Group, Replicates, RunLabel};
 use crate::predict;
 use crate::schedule;
 use crate::similar::did_you_mean;
@@ -54,31 +54,54 @@ pub(super) fn varying(grid: &Grid, varies: Varies) -> impl Iterator<Item = (usiz
 }
 
 /// The runs of a sweep by condition, in the order of the grid. Settings that `asked` names are marked.
-pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSettings) -> Vec<ConditionRuns<'a>> {
-    let mut conditions: Vec<ConditionRuns<'a>> = Vec::new();
-    let (mut of_labels, mut of_names) = (BTreeMap::new(), BTreeMap::new());
-    for row in rows {
-        let label = |(at, axis): (usize, &Axis)| (axis.name.clone(), axis.value(at, row).to_string());
-        let labels: Vec<(String, String)> = varying(grid, Varies::Condition).map(label).collect();
-        let condition = *of_labels.entry(labels).or_insert_with_key(|labels| {
-            conditions.push(ConditionRuns { labels: labels.clone(), settings: Vec::new() });
-            conditions.len() - 1
+pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSettings) -> Vec<Condition<'a>> {
+    let text = |(at, axis): (usize, &Axis), row: &FinishedRow| (axis.name.clone(), axis.value(at, row).to_string());
+    let labels = |row: &FinishedRow| varying(grid, Varies::Condition).map(|axis| text(axis, row)).collect::<Vec<_>>();
+    let is_option = |axis: &Axis| !["scheduler", "predictor"].contains(&&*axis.name);
+    let options = |row: &FinishedRow| {
+        let options = varying(grid, Varies::Setting).filter(|(_, axis)| is_option(axis));
+        options.map(|(at, axis)| axis.part(at, row)).collect::<Vec<_>>()
+    };
+    let seeds = |row: &FinishedRow| varying(grid, Varies::Seed).map(|(at, _)| row.places[at]).collect();
+    let in_groups = grouped(rows.iter(), |row| labels(row));
+    let condition = |(labels, rows): (Vec<(String, String)>, Vec<&'a FinishedRow>)| {
+        let name =
+            |row: &&FinishedRow| (row.run.label.scheduler.clone(), row.run.label.predictor.clone(), options(row));
+        let setting = |((_, _, options), rows): ((String, String, Vec<String>), Vec<&'a FinishedRow>)| {
+            let mut runs = Replicates::new(rows.iter().map(|row| (seeds(row), row.key, &row.run)));
+            (runs.options, runs.is_asked_for) = (options, asked.names(&rows[0].run.label));
+            runs
+        };
+        Condition { labels, settings: grouped(rows.into_iter(), name).into_iter().map(setting).collect() }
+    };
+    in_groups.into_iter().map(condition).collect()
+}
+
+/// Items with equal keys, in the order of the first of each.
+pub(super) fn grouped<T, K: Ord + Clone>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
+    let (mut groups, mut places): (Vec<(K, Vec<T>)>, BTreeMap<K, usize>) = (Vec::new(), BTreeMap::new());
+    for item in items {
+        let place = *places.entry(key(&item)).or_insert_with_key(|key| {
+            groups.push((key.clone(), Vec::new()));
+            groups.len() - 1
         });
-        let settings = &mut conditions[condition].settings;
-        let RunLabel { scheduler, predictor, .. } = &row.run.label;
-        let options =
-            varying(grid, Varies::Setting).filter(|(_, axis)| !["scheduler", "predictor"].contains(&&*axis.name));
-        let options: Vec<String> = options.map(|(at, axis)| axis.part(at, row)).collect();
-        let predictor = [predictor.clone()].into_iter().chain(options).collect::<Vec<_>>().join(", ");
-        let place = *of_names.entry((condition, scheduler.as_str(), predictor.clone())).or_insert_with(|| {
-            let is_asked_for = asked.names(&row.run.label);
-            settings.push(RepeatedSetting { scheduler, predictor, is_asked_for, runs: Default::default() });
-            settings.len() - 1
-        });
-        let seeds = varying(grid, Varies::Seed).map(|(at, _)| row.places[at]).collect();
-        settings[place].runs.insert(seeds, (row.key, &row.run));
+        groups[place].1.push(item);
     }
-    conditions
+    groups
+}
+
+/// The runs with equal values in the columns with these names, in the order of the first of each.
+///
+/// # Errors
+/// As [`Grid::columns_named`].
+pub fn groups<'a>(grid: &Grid, names: &[String], rows: &'a [FinishedRow]) -> Result<Vec<Group<'a>>, SpecError> {
+    let columns = grid.columns_named(names)?;
+    let labels = |row: &&FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect::<Vec<_>>();
+    let group = |(_, rows): (_, Vec<&'a FinishedRow>)| Group {
+        labels: columns.iter().map(|column| column.cell(rows[0])).collect(),
+        runs: Replicates::new(rows.iter().map(|row| (row.places.clone(), row.key, &row.run))),
+    };
+    Ok(grouped(rows.iter(), labels).into_iter().map(group).collect())
 }
 
 /// The settings that a reader asks for by name: `easy/estimate`, a scheduler or a predictor. A name without keys means all specs
@@ -137,33 +160,15 @@ fn is_spec(text: &str, spec: &str, parse: fn(&str) -> Result<Spec, SpecError>) -
         || (text.contains(':') && shortest(text).is_some_and(|text| Some(text) == shortest(spec)))
 }
 
-/// Finds which lists are pooled in groups of rows: runs of one group that differ in more than their seeds.
-#[derive(Debug, Default)]
-pub struct Pooling {
-    /// The first run of each group, by the labels of the group.
-    first: BTreeMap<Vec<String>, Vec<usize>>,
-    pooled: Vec<bool>,
-}
-
-impl Pooling {
-    /// Adds a row to the group with these labels.
-    pub fn add(&mut self, labels: &[String], row: &FinishedRow) {
-        self.pooled.resize(row.places.len(), false);
-        match self.first.get(labels) {
-            None => drop(self.first.insert(labels.to_vec(), row.places.clone())),
-            Some(first) => {
-                for (at, (place, first)) in row.places.iter().zip(first).enumerate() {
-                    self.pooled[at] |= place != first;
-                }
-            }
-        }
-    }
-
-    /// The pooled lists of a grid, without seeds.
-    pub fn axes<'a>(&self, grid: &'a Grid) -> Vec<&'a Axis> {
-        let axes = grid.axes().iter().zip(&self.pooled);
-        axes.filter(|(axis, pooled)| **pooled && axis.varies() != Varies::Seed).map(|(axis, _)| axis).collect()
-    }
+/// The lists that groups pool, without seeds: runs of one group differ in them.
+pub fn pooled<'a>(grid: &'a Grid, groups: &[Group<'_>]) -> Vec<&'a Axis> {
+    let differs = |at: usize, group: &Group<'_>| {
+        let mut places = group.runs.seeds().map(|places| places[at]);
+        let first = places.next();
+        places.any(|place| Some(place) != first)
+    };
+    let axes = grid.axes().iter().enumerate().filter(|(_, axis)| axis.varies() != Varies::Seed);
+    axes.filter(|(at, _)| groups.iter().any(|group| differs(*at, group))).map(|(_, axis)| axis).collect()
 }
 
 /// The columns that say what was run, without the seeds.

@@ -1,13 +1,10 @@
 //! How figures of a sweep depend on the options whose values are numbers.
 
-use std::collections::BTreeMap;
-
 use super::axis::Axis;
-use super::conditions::{AskedSettings, Varies};
+use super::conditions::{AskedSettings, Varies, grouped};
 use super::grid::Grid;
 use super::results::{FinishedRow, ResultColumn};
-use crate::metrics::{Column, Interval, MeanAt, NumberLine, NumberLines};
-use crate::runs::RunKey;
+use crate::metrics::{Column, MeanAt, NumberLine, NumberLines, Replicates};
 use crate::sort::sort_by;
 use crate::time::parse_duration;
 
@@ -113,38 +110,23 @@ fn lines(
     asked: &AskedSettings,
 ) -> Vec<(LineKey, NumberLine)> {
     let SweptNumber { axis, values, .. } = swept;
-    let mut places: BTreeMap<LineKey, usize> = BTreeMap::new();
-    let mut order: Vec<(LineKey, bool)> = Vec::new();
-    // The runs by line and place of the number. A run that has several cells counts once.
-    let mut found: BTreeMap<(usize, usize), BTreeMap<RunKey, f64>> = BTreeMap::new();
-    for row in rows {
-        let value = &values[row.places[axis]];
-        let key = line_key(grid, row, swept);
-        let line = *places.entry(key).or_insert_with_key(|key| {
-            order.push((key.clone(), false));
-            order.len() - 1
-        });
-        order[line].1 |= asked.names(&row.run.label);
-        // Equal values have the place of the first.
-        let place = values.iter().position(|other| other == value).unwrap_or(row.places[axis]);
-        if let Some(figure) = column.cell(&row.run).printed() {
-            found.entry((line, place)).or_default().insert(row.key, figure);
-        }
-    }
-    let means = |line: usize| {
-        let mean = |((_, place), runs): (&(usize, usize), &BTreeMap<RunKey, f64>)| {
-            let mean = Interval::of(runs.values().copied());
-            MeanAt { x: number(&values[*place]).unwrap_or(0.0), runs: runs.len(), mean }
+    // Equal values have the place of the first.
+    let place = |row: &&FinishedRow| values.iter().position(|value| *value == values[row.places[axis]]);
+    let line = |(key, rows): (LineKey, Vec<&FinishedRow>)| {
+        let is_asked_for = rows.iter().any(|row| asked.names(&row.run.label));
+        let point = |(place, rows): (Option<usize>, Vec<&FinishedRow>)| {
+            let runs = Replicates::new(rows.iter().map(|row| (row.places.clone(), row.key, &row.run)));
+            let x = place.and_then(|place| number(&values[place])).unwrap_or(0.0);
+            let count = runs.values(column).count();
+            (count > 0).then(|| MeanAt { x, runs: count, mean: runs.mean(column) })
         };
-        let mut means: Vec<MeanAt> = found.range((line, 0)..(line + 1, 0)).map(mean).collect();
-        sort_by(&mut means, |a, b| a.x.total_cmp(&b.x));
-        means
-    };
-    let line = |(at, (key, is_asked_for)): (usize, (LineKey, bool))| {
+        let mut points: Vec<MeanAt> = grouped(rows.into_iter(), place).into_iter().filter_map(point).collect();
+        sort_by(&mut points, |a, b| a.x.total_cmp(&b.x));
         let (name, is_reference) = (key.setting.clone(), key.is_reference);
-        (key, NumberLine { name, points: means(at), is_asked_for, is_reference })
+        (key, NumberLine { name, points, is_asked_for, is_reference })
     };
-    order.into_iter().enumerate().map(line).filter(|(_, line)| !line.points.is_empty()).collect()
+    let lines = grouped(rows.iter(), |row| line_key(grid, row, swept)).into_iter().map(line);
+    lines.filter(|(_, line)| !line.points.is_empty()).collect()
 }
 
 /// What a row has in common with the others of its line: its scheduler and predictor, and the values of the other lists, without

@@ -17,7 +17,7 @@ mod slurm;
 
 pub use axis::{Axis, GridList, GridText, REPLICATIONS};
 pub use columns::{IN_STATUS, PLAN_COLUMNS, PlannedCell, STATUS_COLUMNS, SweepStatus};
-pub use conditions::{AskedSettings, Pooling, Varies, conditions, setting_columns};
+pub use conditions::{AskedSettings, Varies, conditions, groups, pooled, setting_columns};
 pub use folder::{StartMode, Sweep};
 pub use grid::Grid;
 pub use lines::number_lines;

@@ -179,10 +179,10 @@ impl ResultColumn<'_> {
         }
     }
 
-    /// Its value in a row.
+    /// Its value in a row; none instead of an empty text.
     pub fn cell(&self, row: &FinishedRow) -> Cell {
         match self {
-            ResultColumn::Run(column) => column.cell(&row.run),
+            ResultColumn::Run(column) => Some(column.cell(&row.run)).filter(|cell| !cell.text().is_empty()).into(),
             ResultColumn::Swept { axis, values, .. } => option_cell(&values[row.places[*axis]]),
         }
     }

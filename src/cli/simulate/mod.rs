@@ -23,7 +23,7 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
-use crate::metrics::{Breakdown, Series, SettingRuns, WaitReasons};
+use crate::metrics::{Breakdown, Replicates, Series, WaitReasons};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::{Seconds, parse_duration};
@@ -98,7 +98,7 @@ fn step(text: &str) -> Result<Seconds, String> {
 }
 
 /// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
-fn reasons_by_setting(runs: &[SettingRuns], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
+fn reasons_by_setting(runs: &[Replicates<'_>], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
     let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
     let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((setting.name(), details.reasons?))).collect();
     let baseline = runs[0].baseline().zip(details.first().and_then(|details| details.of_baseline));
@@ -233,7 +233,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    let cells = |(at, (runs, swept)): (usize, (&SettingRuns, _))| {
+    let cells = |(at, (runs, swept)): (usize, (&Replicates<'_>, _))| {
         let reasons = details.get(at).and_then(|details| details.reasons);
         let row = with_swept(runs.cells(&log.settings[at].in_row()), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, swept)

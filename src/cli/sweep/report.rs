@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::results::means;
 use crate::cli::failure::UsageError;
 use crate::cli::output_options::PrintOptions;
 use crate::cli::report_files::ReportFileOptions;
@@ -13,7 +12,7 @@ use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::report::html::{Fact, SweepReport, WrittenReport};
 use crate::report::{Cell, counted, grouped};
 use crate::sweep::{
-    AskedSettings, FinishedRow, Sweep, SweepCells, SweepProgress, conditions, number_lines, setting_columns,
+    AskedSettings, FinishedRow, Sweep, SweepCells, SweepProgress, conditions, groups, number_lines, setting_columns,
 };
 
 #[derive(Debug, Args)]
@@ -65,7 +64,7 @@ pub fn page(cells: &SweepCells<'_>, rows: &[FinishedRow], show: &[String]) -> an
     let sweep = cells.sweep;
     let asked = AskedSettings::read(show, rows).map_err(|error| UsageError(format!("--show: {error}")))?;
     let names = setting_columns(&sweep.grid);
-    let (groups, _) = means(&sweep.grid, &names, rows.iter().map(Ok))?;
+    let groups = groups(&sweep.grid, &names, &rows)?;
     let report = SweepReport {
         title: format!("Sweep {}", sweep.folder.display()),
         facts: facts(show, sweep, &cells.progress()),

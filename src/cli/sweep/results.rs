@@ -1,6 +1,5 @@
 //! Prints the results of a sweep: rows, or means over groups of them.
 
-use std::borrow::Borrow;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -9,20 +8,21 @@ use crate::cli::output_options::Format;
 use crate::cli::stderr::warning;
 use crate::cli::width;
 use crate::files;
+use crate::metrics::RunRow;
 use crate::metrics::columns::SETTING;
-use crate::metrics::{Group, Groups, RunRow};
 use crate::report::{
-    Cell, Output, OutputError, Width, counted, group_cells, write_groups, write_json_list, write_paragraph, write_runs,
+    Cell, Output, Width, counted, group_cells, write_groups, write_json_list, write_paragraph, write_runs,
 };
-use crate::sweep::{Axis, FinishedRow, Grid, Pooling, ResultColumn, SweepCells};
+use crate::sweep::{Axis, FinishedRow, Grid, ResultColumn, SweepCells, groups, pooled};
 
 pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> anyhow::Result<()> {
     let (print, sweep) = (&args.output.print, all.sweep);
-    let names = groups(args, &sweep.grid);
+    let names = group_columns(args, &sweep.grid);
     if !names.is_empty() {
-        let (groups, pooling) = means(&sweep.grid, &names, all.rows())?;
+        let rows = all.rows().collect::<Result<Vec<_>, _>>()?;
+        let groups = groups(&sweep.grid, &names, &rows)?;
         let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
-        let pooled = pooled_in_words(&pooling.axes(&sweep.grid), &names);
+        let pooled = pooled_in_words(&pooled(&sweep.grid, &groups), &names);
         print.print_rows(false, &cells, |out, width| {
             write_groups(out, width, &names, &groups)?;
             pooled.iter().try_for_each(|pooled| write_paragraph(out, &format!("Note: {pooled}"), width))
@@ -61,31 +61,13 @@ pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> any
         Format::Json => {
             let columns = sweep.grid.columns();
             let cells = |row: FinishedRow| -> Vec<(String, Cell)> {
-                columns.iter().map(|column| (column.name().to_string(), json_cell(column, &row))).collect()
+                columns.iter().map(|column| (column.name().to_string(), column.cell(&row))).collect()
             };
             let rows = all.rows().map(|row| row.map(cells)).collect::<Result<Vec<_>, _>>()?;
             Output::stdout().fill(|out| write_json_list(out, &rows))?;
         }
     }
     Ok(())
-}
-
-/// The means over the rows that have the same values in the columns with these names, and what they pool.
-pub fn means<R: Borrow<FinishedRow>>(
-    grid: &Grid,
-    names: &[String],
-    rows: impl Iterator<Item = Result<R, OutputError>>,
-) -> anyhow::Result<(Vec<Group>, Pooling)> {
-    let columns = grid.columns_named(names)?;
-    let (mut groups, mut pooling) = (Groups::new(grid.has_baseline()), Pooling::default());
-    for row in rows {
-        let row = row?;
-        let row = row.borrow();
-        let labels: Vec<Cell> = columns.iter().map(|column| json_cell(column, row)).collect();
-        pooling.add(&labels.iter().map(Cell::text).collect::<Vec<_>>(), row);
-        groups.add(labels, Some(row.key), &row.run);
-    }
-    Ok((groups.means(), pooling))
 }
 
 /// What a reader of intervals must know if groups pool runs that differ in more than their seeds. None if they do not.
@@ -104,14 +86,6 @@ fn pooled_in_words(axes: &[&Axis], names: &[String]) -> Option<String> {
     ))
 }
 
-/// A cell of the results in JSON: empty text is null.
-fn json_cell(column: &ResultColumn<'_>, row: &FinishedRow) -> Cell {
-    match column.cell(row) {
-        Cell::Text(text) if text.is_empty() => Cell::None,
-        cell => cell,
-    }
-}
-
 /// Writes a table of the most important columns.
 fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
     // The keys of specs are in the texts of the specs, which the table shows.
@@ -124,7 +98,7 @@ fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRo
 
 /// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except
 /// `replication`.
-fn groups(args: &SweepArgs, grid: &Grid) -> Vec<String> {
+fn group_columns(args: &SweepArgs, grid: &Grid) -> Vec<String> {
     match grid.is_averaged() {
         true if args.group_by.is_empty() => all_settings(grid),
         _ => args.group_by.clone(),

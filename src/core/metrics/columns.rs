@@ -232,6 +232,11 @@ impl Column {
         percent.is_finite().then_some(percent)
     }
 
+    /// By how much a run is better than a baseline, in the unit of the column. None likewise.
+    pub fn gain(&self, base: &Summary, run: &Summary) -> Option<f64> {
+        Some(self.better?.gain(self.figure_of(base)?, self.figure_of(run)?))
+    }
+
     /// The improvement of a run over its baseline as a cell.
     fn gain_of(&self, run: &RunRow) -> Cell {
         let percent = |base: &Baseline| self.improvement(&base.summary, &run.summary);

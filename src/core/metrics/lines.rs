@@ -1,7 +1,7 @@
 //! Means of a figure by a swept number.
 
 use super::column::Column;
-use super::setting_runs::Interval;
+use super::replicates::Interval;
 
 /// A mean over the runs of a line at one value of the swept number.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,9 +7,7 @@ mod breakdown;
 mod cell;
 mod column;
 pub mod columns;
-mod conditions;
 mod fairness;
-mod groups;
 mod improvement;
 mod job;
 mod job_rows;
@@ -17,9 +15,9 @@ mod lines;
 mod measure;
 mod pictures;
 mod reasons;
+mod replicates;
 mod row;
 mod series;
-mod setting_runs;
 mod summary;
 
 pub use breakdown::{
@@ -29,9 +27,7 @@ pub use cell::{Cell, Cells, plain_zero};
 pub use column::column_list;
 pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
 pub use columns::COLUMNS;
-pub use conditions::{ConditionRuns, Ranking, RepeatedSetting, Standing};
 pub use fairness::{Losers, UserChange, UserTotals};
-pub use groups::{Group, GroupMean, Groups};
 pub use improvement::Better;
 pub use job::{JobMetrics, bounded_slowdown};
 pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow, job_columns};
@@ -43,7 +39,7 @@ pub use pictures::{
     log_limits, shrink_window,
 };
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
+pub use replicates::{Condition, Group, Interval, Ranking, Replicates, Standing, Verdict, rank, times_best};
 pub use row::{Baseline, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
-pub use setting_runs::{Interval, SettingRuns, Verdict};
 pub use summary::{Summary, summarize, summarize_with_users};

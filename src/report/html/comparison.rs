@@ -12,7 +12,7 @@ use super::page::{Fact, Page, PageSection};
 use super::units::upper;
 use crate::comparison::{ComparisonTable, caption};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
-use crate::metrics::{Column, SettingRuns};
+use crate::metrics::{Column, Replicates};
 use crate::time::readable_duration;
 use crate::trace::Workload;
 use crate::{TableCell, best_of, figure_in_words, price_in_words, shown, signed_percent};
@@ -31,7 +31,7 @@ pub struct ComparisonReport<'a> {
     /// first.
     pub site: Option<(String, bool)>,
     /// The figures of all settings.
-    pub settings: &'a [SettingRuns],
+    pub settings: &'a [Replicates<'a>],
     /// The options that all settings share.
     pub options: &'a str,
     /// The baseline, with which the others are compared. Without one they are compared with the first of them.
@@ -83,20 +83,20 @@ impl ComparisonReport<'_> {
 }
 
 /// A figure of all settings as bars, the baseline first. None if there is nothing to compare.
-fn bars(settings: &[&SettingRuns], column: &'static Column) -> Option<ChartFigure> {
+fn bars(settings: &[&Replicates<'_>], column: &'static Column) -> Option<ChartFigure> {
     let first = settings[0];
     let is_own = settings.len() == 1 && first.is_baseline();
     let baseline = first.baseline().filter(|_| !is_own).map(|name| Bar {
         name: name.to_string(),
         series: 0,
-        runs: first.rows.len(),
-        mean: first.baseline_figure(column),
+        runs: first.count(),
+        mean: first.base_mean(column),
     });
     let others = (1..).zip(settings).map(|(series, setting)| Bar {
         name: setting.name(),
         series,
-        runs: setting.rows.len(),
-        mean: setting.figure(column),
+        runs: setting.count(),
+        mean: setting.mean(column),
     });
     let mut bars: Vec<Bar> = baseline.into_iter().chain(others).collect();
     let note = match bars.len() {
@@ -127,9 +127,9 @@ fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
 }
 
 /// What came out, in few sentences.
-fn result_in_words(settings: &[&SettingRuns]) -> String {
-    let name = |setting: &SettingRuns| outside(&setting.name());
-    let wait = |setting: &SettingRuns| setting.figure(&WAIT_MEAN).mean;
+fn result_in_words(settings: &[&Replicates<'_>]) -> String {
+    let name = |setting: &Replicates<'_>| outside(&setting.name());
+    let wait = |setting: &Replicates<'_>| setting.mean(&WAIT_MEAN).mean;
     let Some(best) = settings.iter().min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return String::new() };
     let of_several = match settings.len() {
         1 => String::new(),
@@ -144,7 +144,7 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
         }
     };
     let Some(base) = best.baseline() else {
-        let slowdown = shown(BSLD_MEAN.shown, best.figure(&BSLD_MEAN).mean);
+        let slowdown = shown(BSLD_MEAN.shown, best.mean(&BSLD_MEAN).mean);
         let wait = readable_duration(wait(best));
         return format!(
             "{of_several}Under {} the mean wait is {wait}, and the mean bounded slowdown is {slowdown}.",
@@ -158,8 +158,8 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
         let verdict = best.verdict(column).map(|verdict| format!(", {}", verdict.name())).unwrap_or_default();
         format!(
             "the {what} is {} instead of {} ({percent}{verdict})",
-            figure(best.figure(column).mean),
-            figure(best.baseline_figure(column).mean)
+            figure(best.mean(column).mean),
+            figure(best.base_mean(column).mean)
         )
     };
     let price = price_in_words(best).map(|price| format!("; {price}")).unwrap_or_default();
@@ -173,12 +173,12 @@ fn result_in_words(settings: &[&SettingRuns]) -> String {
 }
 
 /// How sure the result is.
-fn remark(settings: &[&SettingRuns]) -> Markup {
+fn remark(settings: &[&Replicates<'_>]) -> Markup {
     let first = settings[0];
     let sign = if first.baseline().is_some() { "Positive percentages are better. " } else { "" };
     html! {
         (sign)
-        @match first.rows.len() {
+        @match first.count() {
             1 => {
                 "This is one run on the log as it is. With " code.option { "--replications 10" }
                 " the report has intervals, and says whether each difference is more than chance."

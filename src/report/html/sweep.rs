@@ -10,7 +10,7 @@ use super::page::{Fact, Page, PageSection};
 use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
 use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::metrics::{Column, ConditionRuns, Group, NumberLines, Ranking, RepeatedSetting, Standing};
+use crate::metrics::{Column, Condition, Group, NumberLines, Ranking, Replicates, Standing, rank, times_best};
 use crate::text::{counted, grouped};
 use crate::{best_in_words, figure_in_words};
 
@@ -27,13 +27,13 @@ pub struct SweepReport<'a> {
     /// What was run.
     pub facts: Vec<Fact>,
     /// All settings, by condition.
-    pub conditions: Vec<ConditionRuns<'a>>,
+    pub conditions: Vec<Condition<'a>>,
     /// How figures depend on swept numbers.
     pub lines: Vec<NumberLines>,
     /// The names of the columns that say what was run.
     pub names: Vec<String>,
     /// The means of all settings.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Group<'a>>,
 }
 
 impl SweepReport<'_> {
@@ -41,7 +41,7 @@ impl SweepReport<'_> {
     pub fn write(self) -> WrittenReport {
         let bars = bar_charts(&self.conditions);
         let lines = line_charts(&self.lines);
-        let runs: usize = self.groups.iter().map(|group| group.rows).sum();
+        let runs: usize = self.groups.iter().map(|group| group.runs.count()).sum();
         let averaged = runs > self.groups.len();
         let remark = html! {
             @if averaged { "Figures are means over runs that differ in their seed alone, with 95% intervals." }
@@ -91,7 +91,7 @@ impl SweepReport<'_> {
 }
 
 /// The best setting of each condition, by mean wait and by mean bounded slowdown, and how clearly it is.
-fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
+fn best(conditions: &[Condition<'_>]) -> Markup {
     let options = conditions.first().map_or(&[][..], |condition| &condition.labels[..]).iter();
     let headings = options.map(|(option, _)| option.as_str());
     let left = headings.clone().count() + 4;
@@ -100,11 +100,11 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
     let mut table = DataTable::new(left, headings).sortable();
     for condition in conditions.iter().take(MOST_ROWS) {
         for column in [&WAIT_MEAN, &BSLD_MEAN] {
-            let Some(Ranking { order, standing }) = condition.ranking(column) else { continue };
+            let Some(Ranking { order, standing }) = rank(&condition.settings, column) else { continue };
             let (best, next) = (&condition.settings[order[0]], order.get(1).map(|&at| &condition.settings[at]));
             let labels = condition.labels.iter().map(|(_, value)| label(value));
-            let (first, all) = (condition.times_best(order[0], column), best.runs.len());
-            let mean = |setting: &RepeatedSetting<'_>| DataCell::interval(column.shown, setting.figure(column));
+            let (first, all) = (times_best(&condition.settings, order[0], column), best.seeds().len());
+            let mean = |setting: &Replicates<'_>| DataCell::interval(column.shown, setting.mean(column));
             let clearly = match standing {
                 Standing::Alone => "the only setting".to_string(),
                 Standing::OneRun => "one run: not known".to_string(),
@@ -119,7 +119,7 @@ fn best(conditions: &[ConditionRuns<'_>]) -> Markup {
                 mean(best),
                 DataCell::shown(format!("{first} of {}", counted(all as u64, "run")), first as f64),
                 next.map_or(DataCell::default(), mean),
-                next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, next.gain_of(best, column))),
+                next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, best.gain_over(next, column))),
             ];
             table.push(labels.chain(cells));
         }
@@ -140,30 +140,31 @@ fn label(text: &str) -> DataCell {
 }
 
 /// The settings of each condition as bars.
-fn bar_charts(conditions: &[ConditionRuns<'_>]) -> Vec<ChartFigure> {
+fn bar_charts(conditions: &[Condition<'_>]) -> Vec<ChartFigure> {
     let compared = conditions.iter().filter(|condition| condition.settings.len() > 1).take(MOST_CONDITIONS);
     let of_condition =
-        |condition: &ConditionRuns<'_>| [&WAIT_MEAN, &BSLD_MEAN, &RA_MEAN].map(|column| bar_chart(condition, column));
+        |condition: &Condition<'_>| [&WAIT_MEAN, &BSLD_MEAN, &RA_MEAN].map(|column| bar_chart(condition, column));
     compared.flat_map(of_condition).collect()
 }
 
-fn bar_chart(condition: &ConditionRuns<'_>, column: &'static Column) -> ChartFigure {
+fn bar_chart(condition: &Condition<'_>, column: &'static Column) -> ChartFigure {
     let settings = &condition.settings;
     let asked = |at: usize| settings[at].is_asked_for;
-    let order = condition.ranking(column).map_or_else(|| (0..settings.len()).collect(), |ranking| ranking.order);
+    let order = rank(settings, column).map_or_else(|| (0..settings.len()).collect(), |ranking| ranking.order);
     let kept = chosen(&order, asked, MOST_BARS);
-    let mut predictors: Vec<&str> = Vec::new();
+    let mut predictors: Vec<String> = Vec::new();
     let mut groups: Vec<BarGroup> = Vec::new();
     for setting in (0..settings.len()).filter(|at| kept.contains(at)).map(|at| &settings[at]) {
-        let series = 1 + predictors.iter().position(|other| *other == setting.predictor).unwrap_or_else(|| {
-            predictors.push(&setting.predictor);
+        let (name, mean) = (setting.predictor(), setting.mean(column));
+        let series = 1 + predictors.iter().position(|other| *other == name).unwrap_or_else(|| {
+            predictors.push(name.clone());
             predictors.len() - 1
         });
-        let (name, mean) = (setting.predictor.clone(), setting.figure(column));
         let bar = Bar { name, series, runs: setting.count(), mean };
-        match groups.iter_mut().find(|group| group.heading == setting.scheduler) {
+        let scheduler = &setting.label().scheduler;
+        match groups.iter_mut().find(|group| group.heading == *scheduler) {
             Some(group) => group.bars.push(bar),
-            None => groups.push(BarGroup { heading: setting.scheduler.to_string(), bars: vec![bar] }),
+            None => groups.push(BarGroup { heading: scheduler.clone(), bars: vec![bar] }),
         }
     }
     let what = upper(figure_in_words(column));
@@ -173,15 +174,15 @@ fn bar_chart(condition: &ConditionRuns<'_>, column: &'static Column) -> ChartFig
 }
 
 /// All settings, with the means of their figures.
-fn table(names: &[String], groups: &[Group]) -> DataTable {
+fn table(names: &[String], groups: &[Group<'_>]) -> DataTable {
     let means =
-        groups.first().map(|group| group.means.iter().map(|mean| mean.column.name.to_string())).into_iter().flatten();
+        groups.iter().take(1).flat_map(|group| group.runs.main_means()).map(|(column, _)| column.name.to_string());
     let headings = names.iter().cloned().chain(["runs".to_string()]).chain(means);
     let mut table = DataTable::new(names.len(), headings).sortable();
     for group in groups.iter().take(MOST_ROWS) {
         let labels = group.labels.iter().map(|cell| label(&cell.text()));
-        let runs = [DataCell::count(group.rows as u64)];
-        let means = group.means.iter().map(|mean| DataCell::interval(mean.column.shown, mean.mean));
+        let runs = [DataCell::count(group.runs.count() as u64)];
+        let means = group.runs.main_means().map(|(column, mean)| DataCell::interval(column.shown, mean));
         table.push(labels.chain(runs).chain(means));
     }
     table

@@ -405,7 +405,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use super::*;
     use crate::experiment::{OptionForm, Options};
-    use crate::metrics::RunRow;
+    use crate::metrics::{Replicates, RunRow};
     use crate::runs::compute_rows;
 
     #[test]
@@ -426,8 +426,8 @@ mod tests {
         // The baseline runs without the options of the engine.
         assert_eq!(count(&[("inflate", "2")], none), 3);
         let rows = compute_rows(&plan(&[]), None, 2, &|_| ()).unwrap().rows;
-        let is_baseline = |row: RunRow| crate::metrics::SettingRuns { rows: vec![row] }.is_baseline();
-        assert_eq!(rows.into_iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
+        let is_baseline = |row: &RunRow| Replicates::each([row]).is_baseline();
+        assert_eq!(rows.iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
     }
 
     /// Six logs, three settings of each: at most the baselines of two are there at a time.

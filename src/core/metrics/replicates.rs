@@ -1,0 +1,474 @@
+//! The runs of one setting under one condition: their means with intervals, what they gain, whether that is more than chance, and
+//! which of several settings is best.
+//!
+//! A condition is a workload: a log, a load and whatever else changes the jobs. Figures of different conditions are not compared,
+//! because the jobs differ. Runs of a setting under one condition differ in their seeds alone. Terminal, pages and advice all take
+//! their figures from here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cell::{Cell, Cells};
+use super::column::Column;
+use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns, columns_on};
+use super::fairness::{Losers, UserChange};
+use super::row::{RunLabel, RunRow};
+use crate::sort::sort_by;
+use crate::stats::mean_and_half_width;
+
+/// The mean of a figure over runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// NaN if the figure is not defined.
+    pub mean: f64,
+    /// The half-width of the 95% confidence interval. None for a single run.
+    pub half_width: Option<f64>,
+}
+
+impl Interval {
+    /// The mean under the name of its figure, and the half-width under this name with `_ci95`, as cells of CSV or JSON.
+    pub fn cells(&self, name: &str) -> [(String, Cell); 2] {
+        [(name.to_string(), self.mean.into()), (format!("{name}_ci95"), self.half_width.into())]
+    }
+
+    /// The mean of these values; NaN if there are none.
+    pub fn of(values: impl Iterator<Item = f64>) -> Interval {
+        let (mean, half_width) = mean_and_half_width(&values.collect::<Vec<_>>());
+        Interval { mean, half_width }
+    }
+
+    /// What a gain with this interval means. None for a single run.
+    fn verdict(self) -> Option<Verdict> {
+        Some(match self.half_width? {
+            half if self.mean - half > 0.0 => Verdict::Better,
+            half if self.mean + half < 0.0 => Verdict::Worse,
+            _ => Verdict::WithinNoise,
+        })
+    }
+}
+
+/// Whether a figure differs from that of the baseline by more than chance: 0 is outside of the 95% interval of the paired
+/// differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// The interval includes 0.
+    WithinNoise,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::WithinNoise => "within noise",
+        }
+    }
+}
+
+/// The runs of one setting under one condition, which differ in their seeds alone.
+#[derive(Clone, Debug)]
+pub struct Replicates<'a> {
+    /// The options of the setting beside its scheduler and its predictor: `pass-on-miss=on`.
+    pub options: Vec<String>,
+    /// Whether the reader has asked for it by name.
+    pub is_asked_for: bool,
+    /// Each run once. The first is that of the log as it is.
+    rows: Vec<&'a RunRow>,
+    /// The place of the run with these seeds in `rows`. Several seeds have one run if nothing is drawn from them.
+    by_seeds: BTreeMap<Vec<usize>, usize>,
+}
+
+impl<'a> Replicates<'a> {
+    /// Runs with their seeds; at least one. Runs with the same number are identical and count once.
+    pub fn new(runs: impl IntoIterator<Item = (Vec<usize>, u128, &'a RunRow)>) -> Replicates<'a> {
+        let (mut rows, mut places, mut by_seeds) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        for (seeds, run, row) in runs {
+            let place = *places.entry(run).or_insert_with(|| {
+                rows.push(row);
+                rows.len() - 1
+            });
+            by_seeds.insert(seeds, place);
+        }
+        Replicates { options: Vec::new(), is_asked_for: false, rows, by_seeds }
+    }
+
+    /// Different runs, of which each has the seed with its place among them.
+    pub fn each(rows: impl IntoIterator<Item = &'a RunRow>) -> Replicates<'a> {
+        Replicates::new(rows.into_iter().enumerate().map(|(seed, row)| (vec![seed], seed as u128, row)))
+    }
+
+    /// The different runs. The first is that of the log as it is.
+    pub fn rows(&self) -> &[&'a RunRow] {
+        &self.rows
+    }
+
+    /// The number of different runs.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The seeds of all runs, in order. Some may have the same run.
+    pub fn seeds(&self) -> impl ExactSizeIterator<Item = &[usize]> {
+        self.by_seeds.keys().map(Vec::as_slice)
+    }
+
+    /// What was run, on the log as it is.
+    pub fn label(&self) -> &'a RunLabel {
+        &self.rows[0].label
+    }
+
+    /// The predictor, with other options of the setting: `ruh`, or `ruh, pass-on-miss=on`.
+    pub fn predictor(&self) -> String {
+        let options = self.options.iter().map(|option| format!(", {option}"));
+        [self.label().predictor.clone()].into_iter().chain(options).collect()
+    }
+
+    /// `SCHEDULER/PREDICTOR`, with other options of the setting.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.label().scheduler, self.predictor())
+    }
+
+    /// The name of the baseline, if there is one.
+    pub fn baseline(&self) -> Option<&'a str> {
+        self.rows[0].baseline.as_ref().map(|base| base.name.as_str())
+    }
+
+    /// The runs of the baseline as rows, with its name.
+    pub fn baseline_rows(&self) -> Vec<RunRow> {
+        let row = |row: &&RunRow| {
+            let base = row.baseline.as_ref()?;
+            let (scheduler, predictor) = base.name.split_once('/')?;
+            let (scheduler, predictor) = (scheduler.to_string(), predictor.to_string());
+            let label = RunLabel { scheduler, predictor, ..row.label.clone() };
+            Some(RunRow { label, summary: base.summary, baseline: None })
+        };
+        self.rows.iter().filter_map(row).collect()
+    }
+
+    /// Whether it is its own baseline: the same setting with the same figures. (The engine's options do not hold for a
+    /// baseline, so a setting of the same name may have others.)
+    pub fn is_baseline(&self) -> bool {
+        let RunLabel { scheduler, predictor, .. } = self.label();
+        let is_same = |row: &&RunRow| row.baseline.as_ref().is_some_and(|base| base.summary == row.summary);
+        self.baseline() == Some(&format!("{scheduler}/{predictor}")) && self.rows.iter().all(is_same)
+    }
+
+    /// The values of a column that are defined, as they are printed.
+    pub fn values(&self, column: &Column) -> impl Iterator<Item = f64> {
+        self.rows.iter().filter_map(|row| column.cell(row).printed())
+    }
+
+    /// The mean of a column. With several runs, users who lose are those that do so by more than chance
+    /// ([`Losers::of_replications`]), which has no interval.
+    pub fn mean(&self, column: &Column) -> Interval {
+        let is = |other: &Column| column.name == other.name;
+        let losers = if is(&USERS_LOSE) || is(&AREA_LOSE) { self.losers() } else { None };
+        match losers {
+            Some(Losers { users_pct, area_pct }) => {
+                Interval { mean: if is(&USERS_LOSE) { users_pct } else { area_pct }, half_width: None }
+            }
+            None => Interval::of(self.values(column)),
+        }
+    }
+
+    /// The means of the main figures, and of the improvements over the baseline if there is one.
+    pub fn main_means(&self) -> impl Iterator<Item = (&'static Column, Interval)> {
+        let with_baseline = self.baseline().is_some();
+        let main = columns(with_baseline).filter(move |column| column.is_number() && column.is_main(with_baseline));
+        main.map(|column| (column, self.mean(column)))
+    }
+
+    /// The users who lose by more than chance. None for a single run, or if the users are not known.
+    fn losers(&self) -> Option<Losers> {
+        let users: Option<Vec<&[UserChange]>> =
+            self.rows.iter().map(|row| row.baseline.as_ref().map(|base| &base.users[..])).collect();
+        let users = users.filter(|users| users.len() > 1 && users.iter().all(|users| !users.is_empty()))?;
+        Some(Losers::of_replications(users.into_iter()))
+    }
+
+    /// The mean of a column of the baseline.
+    pub fn base_mean(&self, column: &Column) -> Interval {
+        let base = |row: &&RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
+        Interval::of(self.rows.iter().filter_map(base))
+    }
+
+    /// The mean improvement over the baseline in percent; positive is better.
+    pub fn improvement(&self, column: &Column) -> Interval {
+        let percent = |row: &&RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
+        Interval::of(self.rows.iter().filter_map(percent))
+    }
+
+    /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
+    pub fn gain(&self, column: &Column) -> Interval {
+        let gain = |row: &&RunRow| column.gain(&row.baseline.as_ref()?.summary, &row.summary);
+        Interval::of(self.rows.iter().filter_map(gain))
+    }
+
+    /// The same from another setting, in runs with the same seeds.
+    pub fn gain_over(&self, other: &Replicates<'_>, column: &Column) -> Interval {
+        let pairs = self.by_seeds.iter().filter_map(|(seeds, own)| Some((*own, *other.by_seeds.get(seeds)?)));
+        let pairs: BTreeSet<(usize, usize)> = pairs.collect();
+        let gain = |&(own, base): &(usize, usize)| column.gain(&other.rows[base].summary, &self.rows[own].summary);
+        Interval::of(pairs.iter().filter_map(gain))
+    }
+
+    /// Whether the difference from the baseline is more than chance. None for a single run, without a baseline, and for a column
+    /// that is neither good nor bad. Under the baseline nobody loses, so any users who lose by more than chance are worse.
+    pub fn verdict(&self, column: &Column) -> Option<Verdict> {
+        match column.needs_baseline() && self.baseline().is_some() && self.count() > 1 {
+            true if self.mean(column).mean > 0.0 => Some(Verdict::Worse),
+            true => Some(Verdict::WithinNoise),
+            false => self.gain(column).verdict(),
+        }
+    }
+
+    /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Several have the mean
+    /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
+    /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
+    /// `options` are those that all runs share.
+    pub fn cells(&self, options: &str) -> Cells {
+        let with_baseline = self.baseline().is_some();
+        if let [row] = &self.rows[..] {
+            return row.cells();
+        }
+        let mut cells = Vec::new();
+        for column in columns_on(RunKind::of(&self.rows[0].summary), with_baseline) {
+            let name = column.name.to_string();
+            if !column.is_number() {
+                let cell =
+                    if name == OPTIONS.name { Cell::Text(options.to_string()) } else { column.cell(self.rows[0]) };
+                cells.push((name, cell));
+                if column.name == PREDICTOR.name {
+                    cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
+                }
+                continue;
+            }
+            cells.extend(self.mean(column).cells(&name));
+            if with_baseline && !column.needs_baseline() && column.better.is_some() {
+                cells.extend(self.base_mean(column).cells(&format!("base_{}", column.name)));
+                cells.extend(self.gain(column).cells(&format!("{}_improvement", column.short_name())));
+                let verdict = self.verdict(column).map(|verdict| Cell::Word(verdict.name()));
+                cells.push((format!("{}_verdict", column.short_name()), verdict.into()));
+            }
+        }
+        cells
+    }
+}
+
+/// How the best setting compares with the others.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// There is no other.
+    Alone,
+    /// There is one run of each, so nothing is known of chance.
+    OneRun,
+    /// The 95% interval of the paired differences from every other one excludes 0.
+    Clear,
+    /// That from these settings includes 0, or is not known. They are in the order of their means.
+    WithinNoise(Vec<usize>),
+}
+
+/// Settings by a figure.
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    /// The settings for which the figure is defined, from the best to the worst. At least one.
+    pub order: Vec<usize>,
+    /// How the first of them compares with the others.
+    pub standing: Standing,
+}
+
+/// Settings under one condition by a figure. Those with equal means stay in their order. None if it is not defined for any.
+pub fn rank(settings: &[Replicates<'_>], column: &Column) -> Option<Ranking> {
+    let better = column.better?;
+    let means: Vec<f64> = settings.iter().map(|setting| setting.mean(column).mean).collect();
+    let mut order: Vec<usize> = (0..means.len()).filter(|&at| means[at].is_finite()).collect();
+    // The gain is negative from the better to the worse.
+    sort_by(&mut order, |&a, &b| better.gain(means[a], means[b]).total_cmp(&0.0));
+    let best = &settings[*order.first()?];
+    let gains: Vec<(usize, Interval)> =
+        order[1..].iter().map(|&at| (at, best.gain_over(&settings[at], column))).collect();
+    let is_clear = |gain: &Interval| gain.verdict() == Some(Verdict::Better);
+    let standing = match gains.iter().all(|(_, gain)| gain.half_width.is_none()) {
+        true if gains.is_empty() => Standing::Alone,
+        true => Standing::OneRun,
+        false if gains.iter().all(|(_, gain)| is_clear(gain)) => Standing::Clear,
+        false => Standing::WithinNoise(gains.iter().filter(|(_, gain)| !is_clear(gain)).map(|(at, _)| *at).collect()),
+    };
+    Some(Ranking { order, standing })
+}
+
+/// With how many seeds a setting is the best of all: no other one is better with the same seed.
+pub fn times_best(settings: &[Replicates<'_>], at: usize, column: &Column) -> usize {
+    let own = &settings[at];
+    let is_beaten = |seeds: &Vec<usize>, row: &RunRow| {
+        let others = settings.iter().filter_map(|other| Some(other.rows[*other.by_seeds.get(seeds)?]));
+        others.filter_map(|other| column.gain(&row.summary, &other.summary)).any(|gain| gain > 0.0)
+    };
+    own.by_seeds.iter().filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count()
+}
+
+/// Settings under one condition.
+#[derive(Clone, Debug)]
+pub struct Condition<'a> {
+    /// The options that differ between conditions, with their values here. Empty if there is one condition.
+    pub labels: Vec<(String, String)>,
+    /// In the order of their first run.
+    pub settings: Vec<Replicates<'a>>,
+}
+
+impl Condition<'_> {
+    /// In words: `load=0.9`. Empty if there is one condition.
+    pub fn name(&self) -> String {
+        let label =
+            |(name, value): &(String, String)| if name == "trace" { value.clone() } else { format!("{name}={value}") };
+        self.labels.iter().map(label).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Runs with equal values in the columns by which runs are grouped. They may differ in more than their seeds.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// These values, one for each column.
+    pub labels: Vec<Cell>,
+    /// The runs. An interval assumes that they are independent.
+    pub runs: Replicates<'a>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::columns::{BACKFILLED, RA_MEAN, WAIT_MEAN};
+    use crate::metrics::{Baseline, Summary};
+
+    /// Runs with these mean waits of the setting and of its baseline.
+    fn rows(waits: &[(f64, f64)]) -> Vec<RunRow> {
+        let row = |&(wait_mean, base): &(f64, f64)| {
+            let summary = Summary { wait_mean, ra_mean: wait_mean, ..Summary::default() };
+            let base = Summary { wait_mean: base, ra_mean: base, ..Summary::default() };
+            let baseline = Baseline { name: "easy/estimate".into(), summary: base, ..Baseline::default() };
+            RunRow { summary, baseline: Some(baseline), ..RunRow::default() }
+        };
+        waits.iter().map(row).collect()
+    }
+
+    #[test]
+    fn verdicts_look_at_paired_differences() {
+        // The runs themselves differ by 100 s, their differences by 2 s.
+        let better = rows(&[(100.0, 110.0), (200.0, 212.0), (150.0, 161.0)]);
+        let better = Replicates::each(&better);
+        assert_eq!(better.verdict(&WAIT_MEAN), Some(Verdict::Better));
+        assert_eq!(better.verdict(&RA_MEAN), Some(Verdict::Worse));
+        assert_eq!(better.verdict(&BACKFILLED), None);
+        assert_eq!(better.mean(&WAIT_MEAN).mean, 150.0);
+        assert_eq!(better.base_mean(&WAIT_MEAN).mean, 161.0);
+        // The same in comparison with a setting of its own.
+        let base = better.baseline_rows();
+        assert_eq!(better.gain_over(&Replicates::each(&base), &WAIT_MEAN), better.gain(&WAIT_MEAN));
+        let noise = rows(&[(100.0, 110.0), (200.0, 190.0), (150.0, 151.0)]);
+        assert_eq!(Replicates::each(&noise).verdict(&WAIT_MEAN), Some(Verdict::WithinNoise));
+        assert_eq!(Replicates::each(&noise[..1]).verdict(&WAIT_MEAN), None);
+        // Mean difference 11, standard deviation 1, t of 2 degrees of freedom 4.302653 (tables): 11 +- 2.484. By percent
+        // of the baseline the same: 10/110, 12/212 and 11/161.
+        let percent = better.improvement(&WAIT_MEAN);
+        assert!((percent.mean - (1000.0 / 110.0 + 1200.0 / 212.0 + 1100.0 / 161.0) / 3.0).abs() < 1e-9);
+    }
+
+    /// Under the baseline nobody loses, so there is nothing to pair with.
+    #[test]
+    fn users_who_lose_by_more_than_chance_are_worse() {
+        let mut runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
+        assert_eq!(Replicates::each(&runs).verdict(&USERS_LOSE), Some(Verdict::WithinNoise));
+        runs.iter_mut().for_each(|row| row.baseline.as_mut().unwrap().losers.users_pct = 3.0);
+        assert_eq!(Replicates::each(&runs).verdict(&USERS_LOSE), Some(Verdict::Worse));
+        assert_eq!(Replicates::each(&runs[..1]).verdict(&USERS_LOSE), None);
+        runs.iter_mut().for_each(|row| row.baseline = None);
+        assert_eq!(Replicates::each(&runs).verdict(&USERS_LOSE), None);
+    }
+
+    #[test]
+    fn rows_of_replications_have_intervals_and_verdicts() {
+        let runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
+        let cells = Replicates::each(&runs).cells("load=1.1");
+        let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
+        assert_eq!(get("rows").as_deref(), Some("2"));
+        assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
+        assert_eq!(get("base_wait_mean").as_deref(), Some("161.000000"));
+        // 10 and 12: 11 +- 12.706205 (t of 1 degree of freedom, tables).
+        assert_eq!(get("wait_improvement").as_deref(), Some("11.000000"));
+        assert_eq!(get("wait_improvement_ci95").as_deref(), Some("12.706205"));
+        assert_eq!(get("wait_verdict").as_deref(), Some("within noise"));
+        // Every figure that can be better has a verdict, none twice.
+        let verdicts: Vec<_> = cells.iter().filter(|(name, _)| name.ends_with("_verdict")).collect();
+        let compared = columns(false).filter(|column| column.better.is_some());
+        assert_eq!(verdicts.len(), compared.count());
+        let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), cells.len());
+        assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
+        assert_eq!(Replicates::each(&runs[..1]).cells("").len(), runs[0].cells().len());
+    }
+
+    #[test]
+    fn identical_runs_count_once() {
+        let row = |wait_mean| RunRow { summary: Summary { wait_mean, ..Summary::default() }, ..RunRow::default() };
+        let rows = [row(1.0), row(3.0004), row(3.0004)];
+        let runs = Replicates::new((0..3).zip([1, 3, 3]).map(|(seed, run)| (vec![seed], run, &rows[seed])));
+        // The mean of what is printed: 1.000 and 3.000.
+        assert_eq!((runs.count(), runs.seeds().len(), runs.mean(&WAIT_MEAN).mean), (2, 3, 2.0));
+        assert!(runs.mean(&WAIT_MEAN).half_width.is_some());
+        assert_eq!(Replicates::each(&rows[..1]).mean(&WAIT_MEAN).half_width, None);
+        let names: Vec<_> = runs.main_means().map(|(column, _)| column.name).collect();
+        assert_eq!(names, ["wait_mean", "bsld_mean", "ai_mean", "ra_mean", "utilization"]);
+        let compared = super::tests::rows(&[(1.0, 2.0)]);
+        assert_eq!(Replicates::each(&compared).main_means().count(), names.len() + 4 + 5);
+    }
+
+    /// The ranking of settings whose runs have these waits, one for each seed.
+    fn ranking(waits: &[&[f64]], column: &Column) -> Option<(Vec<usize>, Standing)> {
+        let row = |wait_mean: f64| {
+            let summary = Summary { wait_mean, ra_mean: wait_mean / 1000.0, ..Summary::default() };
+            RunRow { summary, ..RunRow::default() }
+        };
+        let rows: Vec<Vec<RunRow>> = waits.iter().map(|waits| waits.iter().map(|wait| row(*wait)).collect()).collect();
+        let setting = |rows: &'_ Vec<RunRow>| -> Vec<(Vec<usize>, u128)> {
+            // A run with the wait of another one of the same setting is that run.
+            rows.iter()
+                .enumerate()
+                .map(|(seed, row)| (vec![seed], u128::from(row.summary.wait_mean.to_bits())))
+                .collect()
+        };
+        let settings: Vec<Replicates<'_>> = rows
+            .iter()
+            .map(|rows| {
+                Replicates::new(setting(rows).into_iter().zip(rows).map(|((seeds, run), row)| (seeds, run, row)))
+            })
+            .collect();
+        rank(&settings, column).map(|ranking| (ranking.order, ranking.standing))
+    }
+
+    #[test]
+    fn the_best_is_clear_only_if_paired_differences_say_so() {
+        // The runs differ by 100 s from seed to seed, and the settings by about 10 s with each seed.
+        let (first, second) = ([110.0, 212.0, 161.0], [100.0, 200.0, 150.0]);
+        assert_eq!(ranking(&[&first, &second], &WAIT_MEAN), Some((vec![1, 0], Standing::Clear)));
+        // More of an accuracy is better.
+        assert_eq!(ranking(&[&first, &second], &RA_MEAN), Some((vec![0, 1], Standing::Clear)));
+        // The third differs from the best by 11, -8 and 3 s.
+        let third = [111.0, 192.0, 153.0];
+        assert_eq!(
+            ranking(&[&first, &second, &third], &WAIT_MEAN),
+            Some((vec![1, 2, 0], Standing::WithinNoise(vec![2])))
+        );
+        // Equal settings.
+        assert_eq!(ranking(&[&first, &first], &WAIT_MEAN), Some((vec![0, 1], Standing::WithinNoise(vec![1]))));
+        assert_eq!(ranking(&[&[5.0], &[4.0]], &WAIT_MEAN), Some((vec![1, 0], Standing::OneRun)));
+        // Nothing is drawn from the seeds: these are two runs and not six.
+        assert_eq!(ranking(&[&[5.0; 3], &[4.0; 3]], &WAIT_MEAN), Some((vec![1, 0], Standing::OneRun)));
+        assert_eq!(ranking(&[&[5.0, 6.0]], &WAIT_MEAN), Some((vec![0], Standing::Alone)));
+        assert_eq!(ranking(&[&first, &second], &BACKFILLED), None, "neither good nor bad");
+        assert_eq!(ranking(&[&[f64::NAN]], &WAIT_MEAN), None);
+    }
+}
