@@ -222,7 +222,7 @@ fn improvement(column: &Column, setting: &SettingRuns) -> Option<String> {
 }
 
 /// Whether the improvement is a gain or a loss; with replications only if it is more than chance.
-fn tone(column: &Column, setting: &SettingRuns) -> Tone {
+pub(super) fn tone(column: &Column, setting: &SettingRuns) -> Tone {
     match setting.verdict(column) {
         Some(Verdict::WithinNoise) => Tone::Neutral,
         _ => Tone::of_gain(setting.improvement(column).mean),

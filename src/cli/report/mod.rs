@@ -23,9 +23,9 @@ use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
-use crate::metrics::{Breakdown, GanttNotes, gantt_nodes};
+use crate::metrics::{Breakdown, NodeGrants, gantt_nodes};
 use crate::report::Cell;
-use crate::report::html::{ComparisonReport, GanttColors, GanttData};
+use crate::report::html::{ComparisonReport, GanttColors, GanttData, chart_probes};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
@@ -145,12 +145,12 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         if !with_gantt.contains(&run.at) {
             let run = Arc::make_mut(&mut own.run);
             run.record = None;
-            run.pictures.iter_mut().for_each(|(_, notes)| *notes = GanttNotes::default());
+            run.pictures.iter_mut().for_each(|pictures| pictures.forget::<NodeGrants>());
         }
         (row, Some(own))
     };
     let reasons = workload.shapes.is_some();
-    let details = Details { again: true, record: true, pictures: true, reasons, ..Details::default() };
+    let details = Details { again: true, record: true, pictures: Some(chart_probes), reasons, ..Details::default() };
     let work = Work { folder: args.runs_out.as_deref(), format, threads: args.output.threads(), details };
     let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
     warn_of_other_jobs(rows.iter().take(log.settings.len()));

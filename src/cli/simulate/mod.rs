@@ -164,7 +164,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         record: files.needs_records() || !groups.is_empty(),
         history,
         series_step: files.series.is_some().then_some(args.series_step),
-        pictures: false,
+        pictures: None,
         reasons: args.reasons,
     };
     let copies_from = log.settings.len();
