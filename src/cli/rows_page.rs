@@ -20,7 +20,7 @@ pub fn page<N: AsRef<str>>(title: String, result: String, rows: &[Vec<(N, Cell)>
     let mut facts = vec![Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION")))];
     facts.extend((!same.is_empty()).then(|| Fact::new("of all rows", same)));
     let sections = vec![PageSection { title: "All rows".to_string(), content: table.markup() }];
-    Page { title, result, remark: html! {}, facts, sections }.write()
+    Page { title, result: vec![html! { (result) }], remark: html! {}, facts, sections }.write()
 }
 
 fn shown(cell: &Cell) -> DataCell {

@@ -236,7 +236,7 @@ fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
 }
 
 /// Whether the improvement is a gain or a loss; with replications only if it is more than chance.
-fn tone(column: &Column, setting: &Replicates<'_>) -> Tone {
+pub(super) fn tone(column: &Column, setting: &Replicates<'_>) -> Tone {
     match setting.verdict(column) {
         Some(Verdict::WithinNoise) => Tone::Neutral,
         _ => Tone::of_gain(setting.improvement(column).mean),

@@ -7,7 +7,7 @@ use crate::metrics::{Column, Shown, column_list};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
 use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
-use shadowtime_core::output::CsvRows;
+use shadowtime_core::output::write_rows;
 use shadowtime_core::tres::{Resource, ResourceColumns};
 
 /// A job with what it asks for and waits for.
@@ -88,11 +88,10 @@ pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let columns = request_columns();
     let is_written = |column: &&Column<RequestRow<'_>>| column.only.is_empty() || !log.conditions.is_empty();
     let count = columns.iter().filter(is_written).count();
-    let mut lines = CsvRows::begin(out, &[], &columns[..count])?;
-    for (at, record) in log.records.iter().enumerate() {
+    let rows = log.records.iter().enumerate().filter_map(|(at, record)| {
         let (request, conditions) = (log.requests.get(at), log.conditions.get(at));
         if request.is_none() && conditions.is_none() {
-            continue;
+            return None;
         }
         let plain = || Request { cpus: record.requested.max(record.allocated).max(1) as u32, ..Request::default() };
         let texts = |conditions| ConditionTexts::of(conditions, record, &log.records, &log.conditions);
@@ -101,9 +100,9 @@ pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
             request: request.map_or_else(|| Cow::Owned(plain()), Cow::Borrowed),
             conditions: conditions.map(texts).unwrap_or_default(),
         };
-        lines.row(&[], &row)?;
-    }
-    Ok(())
+        Some(([""; 0], row))
+    });
+    write_rows(out, [], &columns[..count], rows)
 }
 
 /// What the jobs were given of the processors that they ask for.

@@ -10,7 +10,7 @@ use crate::metrics::{Cell, Column, Shown, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
 use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
-use shadowtime_core::output::CsvRows;
+use shadowtime_core::output::write_rows;
 use shadowtime_core::tres::{Resource, ResourceColumns};
 
 /// The rules of cleaning that drop records, with their counts.
@@ -112,10 +112,8 @@ pub fn name_columns<'a>() -> [Column<NameRow<'a>>; 3] {
 
 /// Writes the names behind the numbers of a log as CSV, then the ids of its jobs.
 pub fn write_names(out: &mut dyn Write, log: &Log) -> io::Result<()> {
-    let columns = name_columns();
-    let mut lines = CsvRows::begin(out, &[], &columns)?;
     let ids = log.ids.texts().zip(&log.records).map(|(id, record)| ("job", record.number, id));
-    log.names.rows().chain(ids).try_for_each(|row| lines.row(&[], &row))
+    write_rows(out, [], &name_columns(), log.names.rows().chain(ids).map(|row| ([""; 0], row)))
 }
 
 /// What cleaning dropped, in one line. None if it dropped nothing.

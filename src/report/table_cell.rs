@@ -7,9 +7,10 @@ use super::shown::{shown, shown_or_dash, signed_percent};
 use crate::metrics::{Better, Column, Shown};
 
 /// What a cell of a table means for the reader, which colours show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Neither good nor bad.
+    #[default]
     Neutral,
     /// Better than the baseline.
     Gain,

@@ -6,8 +6,8 @@ use super::figure::Figure;
 use super::logs::FoundLog;
 use super::tables::count_agreements;
 use crate::report::html::{
-    ChartAxis, ChartFigure, DataCell, DataTable, Fact, Frame, Ink, Mark, Page, PageSection, TALL, WIDTH,
-    figures_markup, outside,
+    ChartAxis, ChartFigure, DataCell, DataTable, Fact, Frame, Ink, Mark, Page, PageSection, TALL, figures_markup,
+    outside,
 };
 use crate::stats::range;
 use crate::text::{counted, grouped};
@@ -29,7 +29,7 @@ pub fn study_page(study: &str, command: String, logs: &[FoundLog], figures: &[Fi
     let tables = figures.chunk_by(|a, b| a.table == b.table).map(section);
     Page {
         title: format!("Published and measured: {study}"),
-        result: format!("{} of {} agree with ours.", grouped(agree), counted(published, "published figure")),
+        result: vec![html! { (grouped(agree)) " of " (counted(published, "published figure")) " agree with ours." }],
         remark: html! { "Published figures are printed with the units and signs of the paper." },
         facts,
         sections: [first].into_iter().chain(tables).collect(),
@@ -92,7 +92,7 @@ fn chart(name: &str, figures: &[&Figure]) -> ChartFigure {
         false => ChartAxis::between(low - room, high + room),
     };
     let label = format!("Published against measured figures of {}: {name}", figures[0].table);
-    let frame = Frame { size: (WIDTH, TALL), ..Frame::new(&label, (axis(), "published"), (axis(), "measured")) };
+    let frame = Frame { height: TALL, ..Frame::new(&label, (axis(), "published"), (axis(), "measured")) };
     let picture = frame.draw(|drawing, inside| {
         drawing.line(axis().ends().map(|end| inside.at(end, end)), Ink::Axis, 1.0);
         for (figure, published, measured) in &pairs {

@@ -10,7 +10,7 @@ use shadowtime::engine::{Event, Observer, RunRecord};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId};
 use shadowtime::machine::{Cluster, NodeShare, Resource};
-use shadowtime::metrics::{Gantt, GanttNotes, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
+use shadowtime::metrics::{Gantt, Measure, NodeGrants, WaitReasonMeter, gantt_nodes, summarize};
 use shadowtime::request::{Request, Requests};
 use shadowtime::schedule::Machine;
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
@@ -307,7 +307,7 @@ fn fidelity_has_partitions_and_says_what_is_missing() {
     let page = folder.text("page.html");
     sim_ok(&[&["report", &jobs, "--out", &page, "--predictor", "estimate"], &site[..]].concat());
     let page = folder.read("page.html");
-    let said = page.split("class=\"result\">").nth(1).unwrap().split("</p>").next().unwrap();
+    let said = page.split("<p class=\"site").nth(1).unwrap().split("</p>").next().unwrap();
     assert!(said.contains("Priorities, limits and downtimes are not simulated") && !said.contains("--procs"), "{said}");
 }
 
@@ -320,9 +320,8 @@ fn rows_of_a_gantt_chart_are_the_cpus_of_nodes() {
         let mut grants = NodeGrants::default();
         let setting = Setting::parse(scheduler, "estimate").unwrap();
         let record = setting.run(&workload, Some(&mut grants), &mut |_| ()).unwrap();
-        let notes = GanttNotes { grants, ..GanttNotes::default() };
         let window = 20..200;
-        let gantt = Gantt::of(&workload, &record, &notes, &window);
+        let gantt = Gantt::of(&workload, &record, &grants, &window);
         let (nodes, left_out) = gantt_nodes(&cluster, &[&gantt], &window);
         prop_assert_eq!((nodes.len(), left_out), (cluster.nodes.len(), 0));
         for (at, job) in gantt.jobs.iter().enumerate() {
@@ -361,9 +360,9 @@ fn a_report_shows_nodes_reasons_and_partitions() {
     let gantt = folder.read("svg/the-schedule-of-a-window.csv");
     let row = |number: usize| gantt.lines().nth(number).unwrap().split(',').map(str::to_string).collect::<Vec<_>>();
     // Job 3 starts on the first node when job 1 leaves.
-    assert_eq!(row(3)[..9].join(","), "3,1,1,2,100,150,98,0,100");
-    assert_eq!(row(3)[9..].join(","), "n1,1,4096,0");
-    assert_eq!(row(5)[9..].join(","), "g1,1,8192,1");
+    assert_eq!(row(3)[..8].join(","), "3,1,1,2,100,150,98,0");
+    assert_eq!(row(3)[8..].join(","), "n1,1,4096,0");
+    assert_eq!(row(5)[8..].join(","), "g1,1,8192,1");
     let reasons = folder.read("svg/why-jobs-wait.csv");
     assert!(reasons.contains("for want of memory,easy/estimate,1,98\n"), "{reasons}");
     let partitions = folder.read("svg/mean-wait-by-partition.csv");

@@ -3,10 +3,13 @@
 //! In the drawings a column is one second (or what the axis says), a row a processor, and a digit the job that holds
 //! it; jobs are counted from 1 in order of submission.
 
+use std::collections::BTreeMap;
+
 use shadowtime::engine::{EngineError, EngineOptions, Named, Outcome, Simulation};
 use shadowtime::job::{Job, JobId};
 use shadowtime::predict::{self, Board, InvalidReason, Predictor, Stage};
 use shadowtime::schedule::{self, Decisions, Machine, Policy, Scheduler};
+use shadowtime::trace::{Workload, demo_workload};
 
 use crate::support::{self, job, job_of, run, run_with, starts, workload};
 
@@ -1680,5 +1683,48 @@ mod simulation {
         let by_hand = EngineError::Starved { scheduler: "rash".into(), job: 1, time: 5, waiting: 2 };
         let jobs = [exact(3, 1, 1), exact(5, 1, 1)];
         assert_error(run_under(Nobody, &jobs), by_hand, &["'rash'", "job 1", "time 5"]);
+    }
+
+    /// The start that is reserved first for each job that has a reservation, and the starts of all jobs.
+    fn first_reserved(workload: &Workload, scheduler: &str, predictor: &str) -> (BTreeMap<u32, i64>, Vec<i64>) {
+        let mut simulation = machine(workload.procs, scheduler, predictor, &workload.jobs, EngineOptions::default());
+        workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
+        let mut first = BTreeMap::new();
+        while let Some(next) = simulation.next_event() {
+            simulation.advance_to(next).unwrap();
+            simulation.reservations(100).into_iter().for_each(|(job, start)| {
+                first.entry(job.0).or_insert(start);
+            });
+        }
+        (first, starts(&simulation.into_outcomes().0))
+    }
+
+    /// 4 processors. The first job is planned until 100 and ends at 50. The second needs all; the third needs one for 95 s.
+    /// The fourth needs all.
+    #[test]
+    fn first_reservations_by_hand() {
+        let jobs = [job(0, 3, 50, 100), job(1, 4, 10, 20), job(2, 1, 10, 95), job(3, 4, 10, 30), job(4, 1, 30, 88)];
+        let first = |scheduler: &str| first_reserved(&workload(4, &jobs), scheduler, "estimate");
+        // The third is backfilled at 2: it ends by 97. The last is when the third has ended, at 12: it ends by 100. The fourth
+        // becomes the head when the second starts, at 50, which is planned until 70 then.
+        assert_eq!(first("easy"), (BTreeMap::from([(1, 100), (3, 70)]), vec![0, 50, 2, 60, 12]));
+        // Each job that does not start has a reservation at once. The third is planned until 97, after which the last does not
+        // fit until 100. So its place is behind the fourth, until the third ends at 12.
+        let reserved = BTreeMap::from([(1, 100), (3, 120), (4, 150)]);
+        assert_eq!(first("conservative"), (reserved, vec![0, 50, 2, 60, 12]));
+        assert_eq!(first("fcfs").0, BTreeMap::new());
+    }
+
+    /// If all runtimes are known, nothing moves a reservation: the jobs start when it says.
+    #[test]
+    fn reservations_made_with_true_runtimes_are_kept() {
+        let workload = demo_workload();
+        for scheduler in ["easy", "sjbf", "conservative", "easy:reservations=5", "sjbf:reservations=2,protect=1h"] {
+            let (reserved, starts) = first_reserved(&workload, scheduler, "perfect");
+            assert!(reserved.len() > 200, "{scheduler}: {}", reserved.len());
+            for (job, start) in reserved {
+                assert_eq!(starts[job as usize], start, "{scheduler}: {job}");
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ impl PicturedRun {
     /// What charts show of it, with the name of its setting.
     pub fn named(&self, name: &str) -> PicturedSetting<'_> {
         let Simulated { pictures, users, reasons, .. } = &*self.run;
-        let (pictures, _) = pictures.as_ref().expect("pictures are wanted of this run");
+        let pictures = pictures.as_ref().expect("pictures are wanted of this run");
         PicturedSetting {
             name: name.to_string(),
             pictures,
@@ -72,8 +72,8 @@ pub fn gantts(
     };
     let window = shrink_window(window, workload, &records);
     let chart = |(name, run): &(String, &Simulated)| {
-        let (_, notes) = run.pictures.as_ref().expect("pictures are wanted of this run");
-        (name.clone(), Gantt::of(workload, run.record(), notes, &window))
+        let pictures = run.pictures.as_ref().expect("pictures are wanted of this run");
+        (name.clone(), Gantt::of(workload, run.record(), pictures.of(), &window))
     };
     let charts = runs.iter().map(chart).collect();
     Ok((window, charts))

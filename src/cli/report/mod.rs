@@ -21,9 +21,9 @@ use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
-use crate::metrics::{Breakdown, GanttNotes, Groupings, Measure, RunRow, gantt_nodes};
+use crate::metrics::{Breakdown, Groupings, Measure, NodeGrants, RunRow, gantt_nodes};
 use crate::report::Cell;
-use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport};
+use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport, chart_probes};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
@@ -160,7 +160,7 @@ impl PageRuns {
     /// What is wanted of each run.
     pub fn details(&self) -> Details {
         let reasons = self.workload.shapes.is_some();
-        Details { again: true, record: true, pictures: true, reasons, ..Details::default() }
+        Details { again: true, record: true, pictures: Some(chart_probes), reasons, ..Details::default() }
     }
 
     /// What is shown of a run. None of a run on a shaken copy.
@@ -178,7 +178,7 @@ impl PageRuns {
             && let Some(run) = Arc::get_mut(&mut own.run)
         {
             run.record = None;
-            run.pictures.iter_mut().for_each(|(_, notes)| *notes = GanttNotes::default());
+            run.pictures.iter_mut().for_each(|pictures| pictures.forget::<NodeGrants>());
         }
         Some(own)
     }

@@ -21,7 +21,7 @@ pub use gate::Gate;
 pub use never::NeverStarted;
 pub use observer::{
     Arrival, Cancellation, End, Event, Miss, Observer, Occasion, PassEnd, Placed, PredictionChange, PredictionMade,
-    Preemption, Reservation, Start, Wants,
+    Preemption, Start, Wants,
 };
 pub use recorder::{GivenAreas, Outcome, Preempted, StoppedRuns};
 pub use run::{Finished, RunRecord, run, run_simulation};

@@ -80,23 +80,13 @@ pub enum Event<'a> {
 /// What observers want to be told after each pass. To find it costs time, so without a word it is nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Wants {
-    reservations: Cell<usize>,
     held: Cell<bool>,
 }
 
 impl Wants {
-    /// The starts that the policy has reserved for waiting jobs: for so many, the first in the order of the queue.
-    pub fn reservations(&self, most: usize) {
-        self.reservations.set(self.reservations.get().max(most));
-    }
-
     /// Which jobs a limit holds.
     pub fn held(&self) {
         self.held.set(true);
-    }
-
-    pub(super) fn most_reservations(&self) -> usize {
-        self.reservations.get()
     }
 
     pub(super) fn wants_held(&self) -> bool {
@@ -204,20 +194,9 @@ pub struct Start<'a> {
     pub grant: &'a [NodeShare],
 }
 
-/// A start is reserved for a waiting job.
-#[derive(Clone, Copy, Debug)]
-pub struct Reservation {
-    /// The job that waits.
-    pub job: Placed,
-    /// The reserved start, by the predictions in force. The next pass may reserve another one.
-    pub start: Time,
-}
-
 /// A pass has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct PassEnd<'a> {
-    /// The starts reserved for jobs that still wait, if an observer wants to see them.
-    pub reserved: &'a [Reservation],
     /// The jobs that a limit holds, in workload order, if an observer wants to see them.
     pub held: &'a [JobId],
 }

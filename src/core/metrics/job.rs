@@ -4,7 +4,7 @@ use crate::engine::Finished;
 use crate::time::{Seconds, Time};
 
 /// A job that has run, with its metrics.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JobMetrics {
     /// The job's number in the log.
     pub number: i64,

@@ -21,7 +21,8 @@ mod series;
 mod summary;
 
 pub use breakdown::{
-    Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class_name, width_class_name,
+    Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class, runtime_class_name,
+    width_class, width_class_name,
 };
 pub use cell::{Cell, Cells, plain_zero};
 pub use column::column_list;
@@ -34,9 +35,8 @@ pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow, job_c
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{
-    Accuracy, Distribution, Gantt, GanttJob, GanttNode, GanttNotes, GridCell, LIFE_PARTS, LengthClass, LifeAccuracy,
-    MOST_JOBS, NodeGrants, PictureObserver, Pictures, ReservedStarts, WaitGrid, busiest_window, gantt_nodes,
-    log_limits, shrink_window,
+    ChartProbe, ChartProbes, Gantt, GanttJob, GanttNode, MOST_JOBS, NodeGrants, PictureObserver, Pictures,
+    busiest_window, gantt_nodes, shrink_window,
 };
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use replicates::{Condition, Group, Interval, Ranking, Replicates, Standing, Verdict, rank, times_best};

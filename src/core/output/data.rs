@@ -1,45 +1,70 @@
 //! Writes rows as CSV and JSON.
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::digits::number_text;
 use crate::metrics::Cell;
 use crate::text::csv_text;
 
 /// Writes an optional header line and one line per row. All rows must have the same columns.
 pub fn write_csv<N: AsRef<str>>(out: &mut dyn Write, rows: &[Vec<(N, Cell)>], header: bool) -> io::Result<()> {
-    if let Some(first) = rows.first().filter(|_| header) {
-        let names: Vec<_> = first.iter().map(|(name, _)| csv_cell(name.as_ref())).collect();
-        writeln!(out, "{}", names.join(","))?;
+    let names = rows.first().filter(|_| header).map(|row| row.iter().map(|(name, _)| name));
+    let cells = rows.iter().map(|row| row.iter().map(|(_, cell)| cell));
+    write_csv_lines(out, names, cells)
+}
+
+/// Writes lines of CSV, after one of names: all CSV is written here. A text is on one line and no formula.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write_csv_lines<N: AsRef<str>, C: Borrow<Cell>, L: IntoIterator<Item = C>>(
+    out: &mut dyn Write,
+    names: Option<impl IntoIterator<Item = N>>,
+    lines: impl IntoIterator<Item = L>,
+) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Unflushed(out));
+    let end = None::<&[u8]>;
+    if let Some(names) = names {
+        names.into_iter().try_for_each(|name| writer.write_field(&*csv_text(name.as_ref())))?;
+        writer.write_record(end)?;
     }
-    rows.iter().try_for_each(|row| writeln!(out, "{}", csv_line(row)))
+    let mut digits = Vec::new();
+    for line in lines {
+        for cell in line {
+            match cell.borrow() {
+                Cell::Text(text) => writer.write_field(&*csv_text(text))?,
+                Cell::Word(word) => writer.write_field(word)?,
+                number => writer.write_field(number_text(&mut digits, number))?,
+            }
+        }
+        writer.write_record(end)?;
+    }
+    writer.flush()
+}
+
+/// An output that ends a line without ending a part of a compressed file.
+struct Unflushed<'a>(&'a mut dyn Write);
+
+impl Write for Unflushed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// One row as a line of CSV, without a line end.
 pub fn csv_line<N>(row: &[(N, Cell)]) -> String {
-    row.iter().map(|(_, cell)| quoted(&safe_text(cell)).into_owned()).collect::<Vec<_>>().join(",")
-}
-
-/// A text as a cell of CSV: on one line, not a formula, quoted if necessary.
-pub fn csv_cell(text: &str) -> String {
-    quoted(&csv_text(text)).into_owned()
-}
-
-/// The text of a cell before quoting. Only texts can come from input files.
-fn safe_text(cell: &Cell) -> Cow<'_, str> {
-    match cell {
-        Cell::Text(text) => csv_text(text),
-        number => Cow::Owned(number.text()),
-    }
-}
-
-fn quoted(text: &str) -> Cow<'_, str> {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))),
-        false => Cow::Borrowed(text),
-    }
+    let mut line = Vec::new();
+    let cells = row.iter().map(|(_, cell)| cell);
+    write_csv_lines(&mut line, None::<[&str; 0]>, [cells]).expect("memory can be written");
+    line.pop();
+    String::from_utf8(line).expect("cells are text")
 }
 
 /// Writes a row as one JSON object, with the columns and digits of CSV.
@@ -147,7 +172,7 @@ mod tests {
         write_csv(&mut out, &[row(), row()], false).unwrap();
         // Both ways of writing a line must agree.
         assert_eq!(String::from_utf8(out).unwrap(), format!("{0}\n{0}\n", csv_line(&row())));
-        assert_eq!(csv_cell("say \"a,b\""), "\"say \"\"a,b\"\"\"");
+        assert_eq!(csv_line(&[("", Cell::Text("say \"a,b\"".into())), ("", Cell::None)]), "\"say \"\"a,b\"\"\",");
     }
 
     #[test]

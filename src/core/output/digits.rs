@@ -1,44 +1,19 @@
 //! Fast formatting of numbers, for files with one line per job.
 
-use super::data::csv_cell;
 use crate::metrics::Cell;
 
-/// Builds lines of CSV from numbers and words that need no quotes.
-#[derive(Default)]
-pub struct CsvLine {
-    text: Vec<u8>,
-}
-
-impl CsvLine {
-    /// Adds a cell.
-    pub fn cell(&mut self, cell: &Cell) {
-        match cell {
-            Cell::Text(text) => self.text.extend_from_slice(csv_cell(text).as_bytes()),
-            Cell::Word(word) => self.text.extend_from_slice(word.as_bytes()),
-            Cell::Count(count) => self.text.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
-            Cell::Whole(number) => self.text.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
-            Cell::Seconds(number) => push_fixed(&mut self.text, *number, 3),
-            Cell::Real(number) => push_fixed(&mut self.text, *number, 6),
-            Cell::Number(_) => self.text.extend_from_slice(cell.text().as_bytes()),
-            Cell::None => {}
-        }
-        self.text.push(b',');
+/// The text of a number, as [`Cell::text`] has it. The buffer is used again.
+pub fn number_text<'a>(buffer: &'a mut Vec<u8>, cell: &Cell) -> &'a [u8] {
+    buffer.clear();
+    match cell {
+        Cell::Count(count) => buffer.extend_from_slice(itoa::Buffer::new().format(*count).as_bytes()),
+        Cell::Whole(number) => buffer.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
+        Cell::Seconds(number) => push_fixed(buffer, *number, 3),
+        Cell::Real(number) => push_fixed(buffer, *number, 6),
+        Cell::Text(_) | Cell::Word(_) | Cell::Number(_) => buffer.extend_from_slice(cell.text().as_bytes()),
+        Cell::None => {}
     }
-
-    /// A word that needs no quotes, or is quoted already.
-    pub fn word(&mut self, word: &str) {
-        self.text.extend_from_slice(word.as_bytes());
-        self.text.push(b',');
-    }
-
-    /// Writes the line and starts a new one.
-    pub fn end(&mut self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        self.text.pop();
-        self.text.push(b'\n');
-        out.write_all(&self.text)?;
-        self.text.clear();
-        Ok(())
-    }
+    buffer
 }
 
 /// As `{:.decimals}` prints it (the exact value rounded to the nearest, halves to even), but without the sign of -0.

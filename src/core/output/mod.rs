@@ -8,8 +8,8 @@ mod packed;
 mod rows;
 mod schedule;
 
-pub use data::{JsonRows, csv_cell, csv_line, json_line, write_csv, write_json, write_json_list};
+pub use data::{JsonRows, csv_line, json_line, write_csv, write_csv_lines, write_json, write_json_list};
 pub use destination::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use of_runs::{RunOutput, write_jobs, write_predictions, write_series, write_swf};
-pub use rows::{CsvRows, write_settings};
+pub use rows::{write_rows, write_settings};
 pub use schedule::{write_log, write_with_estimates};

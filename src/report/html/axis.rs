@@ -3,7 +3,7 @@
 use super::svg::drawn_width;
 use crate::sort::sort_by;
 use crate::text::grouped;
-use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds};
+use crate::time::{DAY, HOUR, MINUTE, ROUND_STEPS, Seconds, Time, date};
 
 /// How values become places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +135,44 @@ impl ChartAxis {
         ChartAxis::new(AxisScale::Linear, least, most, steps.map(ticks).collect())
     }
 
+    /// Dates in a linear time of so many seconds, which begins at a Unix time.
+    pub fn dates(zero: Time, most: f64) -> ChartAxis {
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let days = (zero + DAY - 1).div_euclid(DAY)..=(zero + most as Seconds).div_euclid(DAY);
+        // Each with its number, year, month and day.
+        let days: Vec<(f64, [usize; 4])> = days
+            .map(|number| {
+                let date = date(number * DAY);
+                let mut parts = date.rsplitn(3, '-').map(|part| part.parse().unwrap_or(1));
+                let [day, month, year] = [(); 3].map(|()| parts.next().unwrap_or(1));
+                ((number * DAY - zero) as f64, [number.unsigned_abs() as usize, year, month, day])
+            })
+            .collect();
+        let set = |is_tick: fn([usize; 4]) -> bool, label: fn([usize; 4]) -> String| -> Vec<Tick> {
+            let ticks = days.iter().filter(|(_, date)| is_tick(*date));
+            ticks.map(|&(value, date)| Tick { value, label: label(date) }).collect()
+        };
+        let day = |[.., month, day]: [usize; 4]| format!("{day} {}", MONTHS[month - 1]);
+        // The first month of a year has the name of the year.
+        let month = |[_, year, month, _]: [usize; 4]| match month {
+            1 => year.to_string(),
+            _ => MONTHS[month - 1].to_string(),
+        };
+        let sets = vec![
+            set(|_| true, day),
+            set(|[number, ..]| number % 2 == 0, day),
+            set(|[number, ..]| number % 3 == 0, day),
+            set(|[.., day]| day == 1 || day % 5 == 0 && day < 30, day),
+            set(|[.., day]| day == 1 || day == 15, day),
+            set(|[.., day]| day == 1, month),
+            set(|[.., month, day]| day == 1 && month % 3 == 1, month),
+            set(|[.., month, day]| day == 1 && month % 6 == 1, month),
+            set(|[.., month, day]| day == 1 && month == 1, month),
+            set(|[_, year, month, day]| day == 1 && month == 1 && year % 5 == 0, month),
+        ];
+        ChartAxis::new(AxisScale::Linear, 0.0, most.max(1.0), sets)
+    }
+
     /// Numbers between two values, linear.
     pub fn between(least: f64, most: f64) -> ChartAxis {
         let most = if most > least { most } else { least + 1.0 };
@@ -255,6 +293,21 @@ mod tests {
         let number = |value: f64| format!("{value}");
         assert_eq!(labels(ChartAxis::numbers(1.0, 9e4, number), 300.0, true), ["1", "10", "100", "1000", "10000"]);
         assert_eq!(labels(ChartAxis::numbers(1.0, 9e4, number), 200.0, true), ["1", "100", "10000"]);
+    }
+
+    #[test]
+    fn dates_are_days_months_or_years() {
+        // From the noon of 1996-09-30 on.
+        let zero = 844_084_800;
+        let of = |days: i64, length: f64| labels(ChartAxis::dates(zero, (days * DAY) as f64), length, true);
+        assert_eq!(of(4, 500.0), ["1 Oct", "2 Oct", "3 Oct", "4 Oct"]);
+        assert_eq!(of(8, 200.0), ["1 Oct", "3 Oct", "5 Oct", "7 Oct"]);
+        assert_eq!(of(8, 140.0), ["2 Oct", "5 Oct", "8 Oct"]);
+        assert_eq!(of(30, 400.0), ["1 Oct", "5 Oct", "10 Oct", "15 Oct", "20 Oct", "25 Oct"]);
+        assert_eq!(of(130, 400.0), ["Oct", "Nov", "Dec", "1997", "Feb"]);
+        assert_eq!(of(130, 120.0), ["Oct", "1997"]);
+        assert_eq!(of(1200, 200.0), ["1997", "1998", "1999", "2000"]);
+        assert_eq!(ChartAxis::dates(zero, 4e5).sets[0][0].value, (DAY / 2) as f64);
     }
 
     #[test]

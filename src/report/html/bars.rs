@@ -60,7 +60,7 @@ impl BarChart {
             .collect();
         let name = |row: &Result<&Bar, &str>| row.map_or(String::new(), |bar| fitted(&bar.name, NAMES));
         let names: Vec<String> = rows.iter().rev().map(name).collect();
-        // The number of a bar is beside it, so the axis is longer than the bars.
+        // The number of a bar is beside it, so the axis is longer than the bars: enough for the narrow picture.
         let room = f64::from(WIDTH) - names.iter().map(|name| drawn_width(name)).fold(0.0, f64::max) - 40.0;
         let needed =
             bars().map(|bar| unit.value(end(bar)) * room / (room - drawn_width(&value_text(column, bar)) - 8.0));
@@ -68,7 +68,7 @@ impl BarChart {
         let x = ChartAxis::between(0.0, to).with_ticks_up_to(unit.value(most));
         let axis_title = unit.axis_title(figure_in_words(column));
         let frame = Frame {
-            size: (WIDTH, 51 + ROW * rows.len() as u32),
+            height: 51 + ROW * rows.len() as u32,
             grid: (true, false),
             ..Frame::new(&self.title, (x, &axis_title), (ChartAxis::names(&names), ""))
         };
@@ -170,7 +170,7 @@ mod tests {
         let figure = chart.figure();
         assert_eq!(figure.caption, "Mean wait in hours. Less is better. Thin lines are 95% intervals.");
         assert_eq!(figure.data.csv(), "setting,runs,wait_mean,wait_mean_ci95\na,2,7200,1800\nb,2,3600,\nc,2,,\n");
-        let picture = figure.picture.on_page();
+        let picture = figure.picture.narrow.on_page("n");
         let number = |text: &str| text.split('"').next().unwrap().parse::<f64>().unwrap();
         let rects: Vec<(f64, f64)> = picture
             .split("<rect x=\"")

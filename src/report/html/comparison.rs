@@ -2,33 +2,28 @@
 
 use maud::{Markup, html};
 
-use super::bars::{Bar, BarChart, BarGroup};
 use super::chart_files::WrittenReport;
-use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS, charts_on_nodes};
+use super::charts::{Compared, GanttData, PicturedSetting, SECTIONS};
 use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
-use super::units::upper;
-use crate::comparison::{ComparisonTable, caption};
+use crate::comparison::{ComparisonTable, caption, tone};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, Replicates};
-use crate::time::readable_duration;
+use crate::text::printable;
 use crate::trace::Workload;
-use crate::{TableCell, best_of, figure_in_words, price_in_words, shown, signed_percent};
+use crate::{TableCell, Tone, best_of, price_in_words, shown, signed_percent};
 
 /// The most settings in charts, with the baseline: there are as many colours that can be told apart.
 const MOST_SETTINGS: usize = 8;
-
-/// The most settings in charts of bars.
-const MOST_BARS: usize = 40;
 
 /// What the report of a comparison needs.
 pub struct ComparisonReport<'a> {
     /// What was run.
     pub facts: Vec<Fact>,
-    /// How near the simulation comes to the recorded waits, in words of ours, and whether it is so far from them that this comes
-    /// first.
+    /// How near the simulation comes to the recorded waits, in words of ours, and whether it is so far from them that this has to
+    /// be seen.
     pub site: Option<(String, bool)>,
     /// The figures of all settings.
     pub settings: &'a [Replicates<'a>],
@@ -49,72 +44,38 @@ impl ComparisonReport<'_> {
     pub fn write(self) -> WrittenReport {
         let table = ComparisonTable::of(self.settings);
         let title = caption(&table.settings, self.options);
-        let result = match &self.site {
-            Some((site, true)) => format!("{site} {}", result_in_words(&table.settings)),
-            Some((site, false)) => format!("{} {site}", result_in_words(&table.settings)),
-            None => result_in_words(&table.settings),
-        };
         let others = (1..).zip(&self.pictured);
         let all = self.baseline.iter().map(|baseline| (0, baseline)).chain(others);
         let compared = Compared {
+            figures: &table.settings,
             settings: all.take(MOST_SETTINGS).collect(),
             first_submit: self.workload.first_submit(),
             workload: self.workload,
             gantt: &self.gantt,
         };
         let left_out = self.pictured.len() + self.baseline.iter().len() - compared.settings.len();
-        let bars = [&WAIT_MEAN, &BSLD_MEAN].into_iter().filter_map(|column| bars(&table.settings, column));
-        let mut charts: Vec<(&str, Vec<ChartFigure>)> =
-            SECTIONS.iter().map(|(title, charts)| (*title, compared.figures(charts))).collect();
-        charts[0].1.splice(0..0, bars);
-        // Before the Gantt chart.
-        charts.insert(charts.len() - 1, ("Nodes and partitions", charts_on_nodes(&compared)));
-        charts.retain(|(_, charts)| !charts.is_empty());
-        let sections = charts.iter();
-        let sections =
-            sections.map(|(title, charts)| PageSection { title: title.to_string(), content: figures(charts) });
-        let table_content = figures_table(&table, left_out);
-        let table_section = PageSection { title: "The figures".to_string(), content: table_content };
-        let sections = [table_section].into_iter().chain(sections).collect();
-        let remark = remark(&table.settings);
+        let all = SECTIONS.iter().map(|(title, charts)| (*title, compared.figures(charts)));
+        let charts: Vec<(&str, Vec<ChartFigure>)> = all.filter(|(_, charts)| !charts.is_empty()).collect();
+        let section = |(at, (title, charts)): (usize, &(&str, Vec<ChartFigure>))| {
+            let content = match at {
+                0 => html! { div.side { div.table { (figures_table(&table, left_out)) } (figures(charts)) } },
+                _ => figures(charts),
+            };
+            PageSection { title: title.to_string(), content }
+        };
+        let sections = charts.iter().enumerate().map(section).collect();
+        let (result, remark) = (result(&table.settings), remark(&table.settings, self.site.as_ref()));
         let page = Page { title, result, remark, facts: self.facts, sections }.write();
         WrittenReport { page, figures: charts.into_iter().flat_map(|(_, charts)| charts).collect() }
     }
-}
-
-/// A figure of all settings as bars, the baseline first. None if there is nothing to compare.
-fn bars(settings: &[&Replicates<'_>], column: &'static Column) -> Option<ChartFigure> {
-    let first = settings[0];
-    let is_own = settings.len() == 1 && first.is_baseline();
-    let baseline = first.baseline().filter(|_| !is_own).map(|name| Bar {
-        name: name.to_string(),
-        series: 0,
-        runs: first.count(),
-        mean: first.base_mean(column),
-    });
-    let others = (1..).zip(settings).map(|(series, setting)| Bar {
-        name: setting.name(),
-        series,
-        runs: setting.count(),
-        mean: setting.mean(column),
-    });
-    let mut bars: Vec<Bar> = baseline.into_iter().chain(others).collect();
-    let note = match bars.len() {
-        0 | 1 => return None,
-        all if all > MOST_BARS => format!(" The first {MOST_BARS} of {all} settings are shown."),
-        _ => String::new(),
-    };
-    bars.truncate(MOST_BARS);
-    let title = format!("{} by setting", upper(figure_in_words(column)));
-    let groups = vec![BarGroup { heading: String::new(), bars }];
-    Some(BarChart { title, column, headings: ("", "setting"), groups, note }.figure())
 }
 
 /// The table of all settings. `left_out` of them are not in the charts.
 fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     let mut table = DataTable::new(1, &comparison.headings);
     for line in &comparison.lines {
-        let cell = |(TableCell { text, .. }, value): &(TableCell, Option<f64>)| DataCell::shown(text, *value);
+        let cell =
+            |(TableCell { text, tone }, value): &(TableCell, Option<f64>)| DataCell::shown(text, *value).toned(*tone);
         table.push(line.iter().map(cell));
     }
     html! {
@@ -126,64 +87,72 @@ fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     }
 }
 
-/// What came out, in few sentences.
-fn result_in_words(settings: &[&Replicates<'_>]) -> String {
-    let name = |setting: &Replicates<'_>| outside(&setting.name());
+/// The setting with the shortest mean wait.
+fn best_setting<'a>(settings: &[&'a Replicates<'a>]) -> &'a Replicates<'a> {
     let wait = |setting: &Replicates<'_>| setting.mean(&WAIT_MEAN).mean;
-    let Some(best) = settings.iter().min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return String::new() };
-    let of_several = match settings.len() {
-        1 => String::new(),
-        count => {
-            let found = best_of(settings, &WAIT_MEAN);
-            let near = found.as_ref().and_then(|found| found.near.as_ref()).map(|near| format!(", but {near}"));
-            let (near, is_baseline) = (near.unwrap_or_default(), found.is_some_and(|found| found.at.is_none()));
-            match best.baseline().filter(|_| is_baseline) {
-                Some(base) => format!("None of all {count} has a shorter mean wait than {}{near}. ", outside(base)),
-                None => format!("Of all {count}, {} has the shortest mean wait{near}. ", name(best)),
-            }
-        }
-    };
-    let Some(base) = best.baseline() else {
-        let slowdown = shown(BSLD_MEAN.shown, best.mean(&BSLD_MEAN).mean);
-        let wait = readable_duration(wait(best));
-        return format!(
-            "{of_several}Under {} the mean wait is {wait}, and the mean bounded slowdown is {slowdown}.",
-            name(best)
-        );
-    };
-    let part = |what: &str, column: &Column| {
-        let figure = |mean: f64| shown(column.shown, mean);
-        let improvement = best.improvement(column).mean;
-        let percent = if improvement.is_finite() { signed_percent(improvement) } else { "-".to_string() };
-        let verdict = best.verdict(column).map(|verdict| format!(", {}", verdict.name())).unwrap_or_default();
-        format!(
-            "the {what} is {} instead of {} ({percent}{verdict})",
-            figure(best.mean(column).mean),
-            figure(best.base_mean(column).mean)
-        )
-    };
-    let price = price_in_words(best).map(|price| format!("; {price}")).unwrap_or_default();
-    format!(
-        "{of_several}Under {} {}, and {}, compared with {}{price}.",
-        name(best),
-        part("mean wait", &WAIT_MEAN),
-        part("mean bounded slowdown", &BSLD_MEAN),
-        outside(base)
-    )
+    settings.iter().min_by(|a, b| wait(a).total_cmp(&wait(b))).expect("a comparison has settings")
 }
 
-/// How sure the result is.
-fn remark(settings: &[&Replicates<'_>]) -> Markup {
-    let first = settings[0];
-    let sign = if first.baseline().is_some() { "Positive percentages are better. " } else { "" };
+/// A figure instead of that of the baseline, with the improvement in its colour.
+fn instead(setting: &Replicates<'_>, column: &Column) -> Markup {
+    let figure = |mean: f64| shown(column.shown, mean);
+    let improvement = setting.improvement(column).mean;
+    let percent = if improvement.is_finite() { signed_percent(improvement) } else { "-".to_string() };
+    let verdict = setting.verdict(column).map(|verdict| format!(", {}", verdict.name())).unwrap_or_default();
+    let tone = tone(column, setting);
     html! {
-        (sign)
-        @match first.count() {
-            1 => {
-                "This is one run on the log as it is. With " code.option { "--replications 10" }
-                " the report has intervals, and says whether each difference is more than chance."
-            },
-            runs => { "These are means of " (runs) " runs." }
+        (figure(setting.mean(column).mean)) " instead of " (figure(setting.base_mean(column).mean)) " ("
+        span.gain[tone == Tone::Gain].loss[tone == Tone::Loss] { (percent) (verdict) } ")"
+    }
+}
+
+/// What changes and by how much, then who pays for it.
+fn result(settings: &[&Replicates<'_>]) -> Vec<Markup> {
+    let best = best_setting(settings);
+    let name = outside(&best.name());
+    let Some(base) = best.baseline().map(outside) else {
+        let [wait, slowdown] = [&WAIT_MEAN, &BSLD_MEAN].map(|column| shown(column.shown, best.mean(column).mean));
+        return vec![
+            html! { "Under " (name) " the mean wait is " (wait) ", and the mean bounded slowdown is " (slowdown) "." },
+        ];
+    };
+    let change =
+        html! { "Under " (name) " the mean wait is " (instead(best, &WAIT_MEAN)) ", compared with " (base) "." };
+    let price = price_in_words(best).map(|price| html! { "Who pays: " (price) "." });
+    [change].into_iter().chain(price).collect()
+}
+
+/// What else is to be known, and how sure the result is.
+fn remark(settings: &[&Replicates<'_>], site: Option<&(String, bool)>) -> Markup {
+    let best = best_setting(settings);
+    let is_far = site.is_some_and(|(_, is_far)| *is_far);
+    html! {
+        @if let Some((site, _)) = site { p.site.caveat[is_far] { (printable(site)) } }
+        @if settings.len() > 1 { p { (among_all(settings, best)) } }
+        @if best.baseline().is_some() {
+            p { "Under " (outside(&best.name())) " the mean bounded slowdown is " (instead(best, &BSLD_MEAN)) "." }
         }
+        p {
+            @if best.baseline().is_some() { "Positive percentages are better. " }
+            @match best.count() {
+                1 => {
+                    "This is one run on the log as it is. With " code.option { "--replications 10" }
+                    " the report has intervals, and says whether each difference is more than chance."
+                },
+                runs => { "These are means of " (runs) " runs." }
+            }
+        }
+    }
+}
+
+/// Which of several settings is best, and how clearly.
+fn among_all(settings: &[&Replicates<'_>], best: &Replicates<'_>) -> String {
+    let count = settings.len();
+    let found = best_of(settings, &WAIT_MEAN);
+    let near = found.as_ref().and_then(|found| found.near.as_ref()).map(|near| format!(", but {near}"));
+    let (near, is_baseline) = (near.unwrap_or_default(), found.is_some_and(|found| found.at.is_none()));
+    match best.baseline().filter(|_| is_baseline) {
+        Some(base) => format!("None of all {count} has a shorter mean wait than {}{near}.", outside(base)),
+        None => format!("Of all {count}, {} has the shortest mean wait{near}.", outside(&best.name())),
     }
 }

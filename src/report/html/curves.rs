@@ -1,7 +1,8 @@
 //! Charts of curves.
 
+use super::figure::ChartPicture;
 use super::frame::{Frame, Inside};
-use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture, fitted};
+use super::svg::{Anchor, Drawing, Ink, Point, fitted};
 
 /// A curve of a setting.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub struct Curve {
 }
 
 /// Draws curves, the first on top.
-pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> SvgPicture {
+pub fn draw_curves(frame: &Frame<'_>, curves: &[Curve]) -> ChartPicture {
     frame.draw(|drawing, inside| {
         for curve in curves.iter().rev().filter(|curve| curve.band.len() > 1) {
             let upper = curve.band.iter().map(|&(x, _, high)| inside.at(x, high));
@@ -51,7 +52,7 @@ fn name_references(drawing: &mut Drawing, inside: &Inside<'_>, curves: &[Curve])
         let is_crossed = references.iter().any(|(_, other)| *other < *y && *other > y - HIGH - 2.0);
         let is_taken = labelled.iter().any(|other| (other - y).abs() < HIGH);
         if y - HIGH > inside.top && !is_crossed && !is_taken {
-            drawing.text((inside.right - 3.0, y - 8.0), Anchor::Left, &fitted(label, 180.0));
+            drawing.outlined_text((inside.right - 3.0, y - 8.0), Anchor::Left, &fitted(label, 180.0));
             labelled.push(*y);
         }
     }

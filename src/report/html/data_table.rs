@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::outside;
-use crate::metrics::{Interval, Shown};
-use crate::{csv_cell, with_interval};
+use crate::metrics::{Cell, Interval, Shown};
+use crate::{Tone, with_interval, write_csv_lines};
 
 /// Texts that are longer than this are wrapped.
 const LONG: usize = 45;
@@ -16,6 +16,8 @@ pub struct DataCell {
     value: Option<f64>,
     /// The half-width of the 95% interval of this number.
     half_width: Option<f64>,
+    /// What the text means for the reader.
+    tone: Tone,
 }
 
 impl DataCell {
@@ -27,6 +29,11 @@ impl DataCell {
     /// A number as it is shown to people, or a text if there is none. Tables are sorted by the number.
     pub fn shown(text: impl Into<String>, value: impl Into<Option<f64>>) -> DataCell {
         DataCell { value: value.into().filter(|value| value.is_finite()), ..DataCell::text(text) }
+    }
+
+    /// The same cell in the colour of a gain or a loss.
+    pub fn toned(self, tone: Tone) -> DataCell {
+        DataCell { tone, ..self }
     }
 
     /// A mean with its interval.
@@ -85,19 +92,18 @@ impl DataTable {
         let has_intervals =
             |at: &usize| self.rows.iter().any(|row| row.get(*at).is_some_and(|cell| cell.half_width.is_some()));
         let intervals: Vec<bool> = (0..self.headings.len()).map(|at| has_intervals(&at)).collect();
-        let line = |cells: Vec<[String; 2]>| {
-            let kept = cells.into_iter().zip(&intervals);
-            let kept = kept.flat_map(|([cell, half], has_half)| [Some(cell), has_half.then_some(half)]);
-            format!("{}\n", kept.flatten().collect::<Vec<_>>().join(","))
+        let number = |number: Option<f64>| number.map(|number| Cell::Text(number.to_string()));
+        let cells = |(cell, has_half): (&DataCell, &bool)| {
+            let text = if cell.text == "-" { "" } else { &cell.text };
+            let half = has_half.then(|| number(cell.half_width).unwrap_or(Cell::None));
+            [Some(number(cell.value).unwrap_or_else(|| Cell::Text(text.to_string()))), half].into_iter().flatten()
         };
-        let number = |number: Option<f64>| number.map(|number| number.to_string());
-        let cell = |cell: &DataCell| {
-            let text = number(cell.value).unwrap_or_else(|| csv_cell(if cell.text == "-" { "" } else { &cell.text }));
-            [text, number(cell.half_width).unwrap_or_default()]
-        };
-        let names = self.headings.iter().map(|name| [csv_cell(name), csv_cell(&format!("{name}_ci95"))]).collect();
-        let rows = self.rows.iter().map(|row| line(row.iter().map(cell).collect()));
-        line(names) + &rows.collect::<String>()
+        let names = self.headings.iter().zip(&intervals);
+        let names = names.flat_map(|(name, has_half)| [Some(name.clone()), has_half.then(|| format!("{name}_ci95"))]);
+        let rows = self.rows.iter().map(|row| row.iter().zip(&intervals).flat_map(cells));
+        let mut csv = Vec::new();
+        write_csv_lines(&mut csv, Some(names.flatten()), rows).expect("memory can be written");
+        String::from_utf8(csv).expect("cells are text")
     }
 
     /// The table, in a box that scrolls if the table is wider than the page.
@@ -115,7 +121,7 @@ impl DataTable {
                             @for (at, cell) in row.iter().enumerate() {
                                 @if at < self.left && at == 0 { th.name scope="row" data-value=[cell.value] { (outside(&cell.text)) } }
                                 @else if at < self.left { td.name data-value=[cell.value] { (outside(&cell.text)) } }
-                                @else { td.long[cell.text.len() > LONG] data-value=[cell.value] { (outside(&cell.text)) } }
+                                @else { td.long[cell.text.len() > LONG].gain[cell.tone == Tone::Gain].loss[cell.tone == Tone::Loss] data-value=[cell.value] { (outside(&cell.text)) } }
                             }
                         } }
                     }

@@ -3,7 +3,6 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::data_table::DataTable;
-use super::frame::WIDTH;
 use super::outside;
 use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture, drawn_width, fitted};
 
@@ -16,8 +15,15 @@ pub enum Mark {
     Reference(usize),
     /// A box with this opacity.
     Box(Ink, f64),
-    /// A thin line that leads to a mark.
-    Lead,
+}
+
+/// The same chart at two widths: letters are not larger where there is more room.
+#[derive(Default)]
+pub struct ChartPicture {
+    /// For narrow pages and for files.
+    pub narrow: SvgPicture,
+    /// For wide pages.
+    pub wide: SvgPicture,
 }
 
 /// A chart with all that belongs to it.
@@ -28,25 +34,26 @@ pub struct ChartFigure {
     /// On a page the legend is text and not part of the picture: it has as many lines as the names need.
     pub legend: Vec<(Mark, String)>,
     /// The chart itself.
-    pub picture: SvgPicture,
+    pub picture: ChartPicture,
     /// What there is to see.
     pub caption: String,
     /// The figures that it shows.
     pub data: DataTable,
-    /// Whether it takes the whole width of the page.
-    pub wide: bool,
+    /// Whether it takes the whole width of a page, and of the paper.
+    pub is_full: bool,
 }
 
 impl ChartFigure {
     /// The chart as a part of a page.
     pub fn markup(&self) -> Markup {
+        let picture = &self.picture;
         html! {
-            figure.wide[self.wide] {
+            figure.full[self.is_full] {
                 h3 { (outside(&self.title)) }
                 @if !self.legend.is_empty() {
                     ul.legend { @for (mark, name) in &self.legend { li { (key(*mark)) " " (outside(name)) } } }
                 }
-                div.picture[!self.wide].scroll[self.wide] tabindex=[self.wide.then_some("0")] { (PreEscaped(self.picture.on_page())) }
+                div.picture { (PreEscaped(picture.wide.on_page("w"))) (PreEscaped(picture.narrow.on_page("n"))) }
                 figcaption { (self.caption) }
                 details { summary { "show data" } (self.data.markup()) }
             }
@@ -55,14 +62,19 @@ impl ChartFigure {
 
     /// The picture with its legend as a file of its own.
     pub fn file(&self) -> String {
-        let width = self.picture.size().0.max(WIDTH);
-        self.picture.file(&drawn_legend(&self.legend, width))
+        let picture = if self.is_full { &self.picture.wide } else { &self.picture.narrow };
+        picture.file(&drawn_legend(&self.legend, picture.size().0))
     }
 }
 
-/// Charts beside each other.
+/// Charts beside each other, in pairs where there is room.
 pub fn figures(figures: &[ChartFigure]) -> Markup {
     html! { div.figures { @for figure in figures { (figure.markup()) } } }
+}
+
+/// Charts that belong together in threes.
+pub fn thirds(figures: &[ChartFigure]) -> Markup {
+    html! { div.figures.thirds { @for figure in figures { (figure.markup()) } } }
 }
 
 /// The size of a mark, in units.
@@ -75,10 +87,6 @@ impl Mark {
         match self {
             Mark::Line(series) => drawing.line([(x, middle), (end, middle)], Ink::Series(series), 2.5),
             Mark::Reference(series) => drawing.line([(x, middle), (end, middle)], Ink::Reference(series), 1.6),
-            Mark::Lead => {
-                drawing.line([(x, middle), (end - 1.0, middle)], Ink::Text, 1.2);
-                drawing.line([(end - 1.0, y + 1.0), (end - 1.0, y + 9.0)], Ink::Text, 1.2);
-            }
             Mark::Box(ink, opacity) => drawing.rect((x + 8.0, y), (x + 20.0, y + 10.0), ink, opacity),
         }
     }

@@ -1,10 +1,14 @@
 //! The frame of a chart: axes, ticks, grid lines and titles of the axes.
 
 use super::axis::ChartAxis;
-use super::svg::{Anchor, Drawing, Ink, Point, SvgPicture};
+use super::figure::ChartPicture;
+use super::svg::{Anchor, Drawing, Ink, Point};
 
-/// The width of a chart, in units. Narrow screens show it nearly unscaled.
-pub const WIDTH: u32 = 440;
+/// The width of a chart on a narrow page, in a row of three, and in a file, in units.
+pub const WIDTH: u32 = 396;
+
+/// The width of a chart on a page that has room for two of them beside each other. There a unit is a pixel.
+const WIDE: u32 = 608;
 
 /// The height of a chart of points, in units.
 pub const TALL: u32 = 340;
@@ -12,7 +16,7 @@ pub const TALL: u32 = 340;
 /// Everything around the content of a chart.
 pub struct Frame<'a> {
     /// In units.
-    pub size: (u32, u32),
+    pub height: u32,
     /// What the chart shows, for people who cannot see it.
     pub label: &'a str,
     /// The axis from left to right.
@@ -49,20 +53,23 @@ impl Inside<'_> {
 impl<'a> Frame<'a> {
     /// A frame of the usual size with all lines. The axes have titles.
     pub fn new(label: &'a str, (x, x_title): (ChartAxis, &'a str), (y, y_title): (ChartAxis, &'a str)) -> Frame<'a> {
-        Frame { size: (WIDTH, 270), label, x, y, x_title, y_title, grid: (true, true) }
+        Frame { height: 270, label, x, y, x_title, y_title, grid: (true, true) }
     }
 
-    /// Draws the frame, lets `content` draw inside of it, and returns the picture.
-    pub fn draw(&self, content: impl FnOnce(&mut Drawing, &Inside<'_>)) -> SvgPicture {
-        let mut drawing = Drawing::new(self.size);
-        self.draw_on(&mut drawing, 0.0, content);
-        drawing.finish(self.label)
+    /// Draws the frame at both widths, and lets `content` draw inside of it.
+    pub fn draw(&self, content: impl Fn(&mut Drawing, &Inside<'_>)) -> ChartPicture {
+        let [narrow, wide] = [WIDTH, WIDE].map(|width| {
+            let mut drawing = Drawing::new((width, self.height));
+            self.draw_on(&mut drawing, 0.0, &content);
+            drawing.finish(self.label)
+        });
+        ChartPicture { narrow, wide }
     }
 
     /// Draws into a part of a picture that begins at this height.
     pub fn draw_on(&self, drawing: &mut Drawing, from: f64, content: impl FnOnce(&mut Drawing, &Inside<'_>)) {
         let titled = if self.x_title.is_empty() { 24.0 } else { 42.0 };
-        let (width, end) = (f64::from(self.size.0), from + f64::from(self.size.1));
+        let (width, end) = (f64::from(drawing.width()), from + f64::from(self.height));
         let inside = Inside {
             frame: self,
             left: self.y.label_width() + 12.0,
@@ -72,7 +79,7 @@ impl<'a> Frame<'a> {
         };
         let Inside { left, top, right, bottom, .. } = inside;
         drawing.text((0.0, from + 2.0), Anchor::Corner, self.y_title);
-        drawing.text(((left + right) / 2.0, end - 12.0), Anchor::Below, self.x_title);
+        drawing.text(((left + right) / 2.0, end - 14.0), Anchor::Below, self.x_title);
         let x_ticks = self.x.ticks(right - left, true);
         let y_ticks = self.y.ticks(bottom - top, false);
         let (column, row) = (|value: f64| inside.at(value, 0.0).0, |value: f64| inside.at(0.0, value).1);

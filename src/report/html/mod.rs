@@ -22,15 +22,15 @@ mod text_width;
 mod units;
 
 pub use chart_files::{ChartFile, WrittenReport};
-pub use charts::{GanttColors, GanttData, PicturedSetting};
+pub use charts::{GanttColors, GanttData, PicturedSetting, chart_probes};
 pub use comparison::ComparisonReport;
 pub use page::Fact;
 pub use sweep::SweepReport;
 
 pub use axis::ChartAxis;
 pub use data_table::{DataCell, DataTable};
-pub use figure::{ChartFigure, Mark, figures as figures_markup};
-pub use frame::{Frame, TALL, WIDTH};
+pub use figure::{ChartFigure, ChartPicture, Mark, figures as figures_markup};
+pub use frame::{Frame, TALL};
 pub use page::{Page, PageSection};
 pub use svg::Ink;
 

@@ -3,22 +3,21 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::outside;
-use crate::text::printable;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
 /// The hashes of the style sheet and of the script, which a browser compares before it uses them. A test computes them.
-const STYLE_HASH: &str = "EdeR9qte9Pj7GyC9YyHb3VlBH7hsPxVvtg+0GilCMlc=";
+const STYLE_HASH: &str = "NSgSYnkoEnH+5A3C10QIl364Ad5pKn8srMjBqfXc+e4=";
 const SCRIPT_HASH: &str = "bzX1hrPesPPF2OfdzqHvkf8pesAowj83QK36gGis+/A=";
 
 /// A page before it is written.
 pub struct Page {
     /// The heading. May come from outside.
     pub title: String,
-    /// What came out, in one or a few sentences. May contain names from outside.
-    pub result: String,
-    /// How sure this is, below it.
+    /// What came out, in a line or two that are read first: the second is smaller.
+    pub result: Vec<Markup>,
+    /// How sure this is and what else is to be known, below it.
     pub remark: Markup,
     /// What was run: names and values. Values may come from outside.
     pub facts: Vec<Fact>,
@@ -74,12 +73,14 @@ impl Page {
                     main {
                         header {
                             h1 { (outside(&self.title)) }
-                            p.result { (printable(&self.result)) }
-                            p.note { (self.remark) }
-                            dl { @for fact in &self.facts {
-                                dt { (fact.name) }
-                                dd { @if fact.is_code { code { (outside(&fact.value)) } } @else { (outside(&fact.value)) } }
-                            } }
+                            @for line in &self.result { p.result { (line) } }
+                            div.about {
+                                div.note { (self.remark) }
+                                dl { @for fact in &self.facts {
+                                    dt { (fact.name) }
+                                    dd { @if fact.is_code { code { (outside(&fact.value)) } } @else { (outside(&fact.value)) } }
+                                } }
+                            }
                         }
                         @for section in &self.sections { section { h2 { (outside(&section.title)) } (section.content) } }
                         footer { "Shadowtime " (env!("CARGO_PKG_VERSION")) ". Same input, same page." }

@@ -13,7 +13,7 @@ use crate::text::printable;
 const TEXT: f64 = 12.0;
 
 /// The length of a unit in a file, in millimetres. A chart of the usual width fits a column of a paper, and its text has 7 points.
-const MILLIMETRES: f64 = 0.195;
+const MILLIMETRES: f64 = 0.2157;
 
 /// The empty space around the picture of a file, in units.
 const MARGIN: u32 = 6;
@@ -81,8 +81,8 @@ impl Ink {
             Ink::Text => "#000000",
             Ink::Grid => "#cccccc",
             Ink::Axis => "#444444",
-            Ink::Gain => SERIES_COLORS[1],
-            Ink::Loss => SERIES_COLORS[2],
+            Ink::Gain => "#1a7f37",
+            Ink::Loss => "#cf222e",
             Ink::Series(number) | Ink::Plain(number) | Ink::Reference(number) => SERIES_COLORS[number % Ink::SERIES],
         }
     }
@@ -122,6 +122,8 @@ enum Paint {
     Tile(Ink, f64),
     /// Letters.
     Letters,
+    /// Letters with an edge in the colour of the paper, to be read on lines and points.
+    Outlined,
 }
 
 impl Paint {
@@ -131,6 +133,7 @@ impl Paint {
             Paint::Line(ink, width) => format!(" class=\"l{ink}\" stroke-width=\"{width}\"{}", dashes(ink)),
             Paint::Fill(ink, share) | Paint::Tile(ink, share) => format!(" class=\"f{ink}\"{}", opacity(share)),
             Paint::Letters => String::new(),
+            Paint::Outlined => " class=\"o\"".to_string(),
         }
     }
 
@@ -145,6 +148,9 @@ impl Paint {
                 format!("{} stroke=\"#ffffff\" stroke-width=\"0.3\"", Paint::Fill(ink, opacity).in_file())
             }
             Paint::Letters => format!(" fill=\"{}\"", Ink::Text.color()),
+            Paint::Outlined => {
+                format!("{} stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"", Paint::Letters.in_file())
+            }
         }
     }
 }
@@ -193,6 +199,11 @@ impl Drawing {
         Drawing { size, pieces: Vec::new() }
     }
 
+    /// In units.
+    pub fn width(&self) -> u32 {
+        self.size.0
+    }
+
     /// A line through these points.
     pub fn line(&mut self, points: impl IntoIterator<Item = Point>, ink: Ink, width: f64) {
         self.shape(format!("<path d=\"{}\"", path_data(points)), Paint::Line(ink, width));
@@ -225,7 +236,16 @@ impl Drawing {
     }
 
     /// A text at a point. An empty text is nothing.
-    pub fn text(&mut self, (x, y): Point, anchor: Anchor, text: &str) {
+    pub fn text(&mut self, at: Point, anchor: Anchor, text: &str) {
+        self.letters(at, anchor, text, Paint::Letters);
+    }
+
+    /// A text above lines and points.
+    pub fn outlined_text(&mut self, at: Point, anchor: Anchor, text: &str) {
+        self.letters(at, anchor, text, Paint::Outlined);
+    }
+
+    fn letters(&mut self, (x, y): Point, anchor: Anchor, text: &str, paint: Paint) {
         if text.is_empty() {
             return;
         }
@@ -239,7 +259,7 @@ impl Drawing {
         // The point of an SVG text is on the line on which its letters stand.
         let (x, y, text) = (Tenths(x), Tenths(y + down * TEXT), escaped(text));
         self.put(format!("<text x=\"{x}\" y=\"{y}\"{side}"));
-        self.pieces.push(DrawnPiece::Paint(Paint::Letters));
+        self.pieces.push(DrawnPiece::Paint(paint));
         self.put(format!(">{text}</text>"));
     }
 
@@ -283,10 +303,13 @@ impl SvgPicture {
         self.size
     }
 
-    /// As an element of a page.
-    pub fn on_page(&self) -> String {
+    /// As an element of a page. The class says when it is shown.
+    pub fn on_page(&self, class: &str) -> String {
         let ((width, height), label, shapes) = (self.size, escaped(&self.label), self.shapes(Paint::on_page));
-        format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>")
+        format!(
+            "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" class=\"{class}\" role=\"img\" \
+             aria-label=\"{label}\">{shapes}</svg>"
+        )
     }
 
     /// Its shapes alone, for a small picture of a page that has its own element.
@@ -397,18 +420,18 @@ mod tests {
         drawing.titled("a < \"b\" & c", |drawing| drawing.rect((1.0, 3.0), (-0.04, 0.5), Ink::Gain, 1.0));
         drawing.text((1.0, 2.0), Anchor::Right, "x\u{1b}y");
         let picture = drawing.finish("<script>");
-        let expected = "<svg viewBox=\"0 0 100 50\" role=\"img\" aria-label=\"&lt;script&gt;\">\
+        let expected = "<svg viewBox=\"0 0 100 50\" width=\"100\" class=\"w\" role=\"img\" aria-label=\"&lt;script&gt;\">\
              <path d=\"M0 0L2.5 0L2.5 -0.7\" class=\"l2\" stroke-width=\"0.1\" stroke-dasharray=\"10 2\"/>\
              <g><title>a &lt; &quot;b&quot; &amp; c</title>\
              <rect x=\"0\" y=\"0.5\" width=\"1\" height=\"2.5\" class=\"fup\"/></g><text x=\"1\" y=\"6.2\">x\\u{1b}y</text></svg>";
-        assert_eq!(picture.on_page(), expected);
+        assert_eq!(picture.on_page("w"), expected);
         let file = picture.file(&Drawing::new((100, 20)).finish(""));
         for part in [
-            "width=\"21.8mm\" height=\"16mm\" viewBox=\"0 0 112 82\"",
+            "width=\"24.2mm\" height=\"17.7mm\" viewBox=\"0 0 112 82\"",
             "<rect x=\"0\" y=\"0\" width=\"112\" height=\"82\" fill=\"#ffffff\"/>",
             "<g transform=\"translate(6 26)\">",
             "fill=\"none\" stroke=\"#d55e00\" stroke-width=\"0.1\" stroke-dasharray=\"10 2\"/>",
-            "height=\"2.5\" fill=\"#0072b2\"/>",
+            "height=\"2.5\" fill=\"#1a7f37\"/>",
             "<text x=\"1\" y=\"6.2\" fill=\"#000000\">",
         ] {
             assert!(file.contains(part), "{part} is not in {file}");

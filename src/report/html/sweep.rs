@@ -5,13 +5,13 @@ use maud::{Markup, html};
 use super::bars::{Bar, BarChart, BarGroup};
 use super::chart_files::WrittenReport;
 use super::data_table::{DataCell, DataTable};
-use super::figure::{ChartFigure, figures};
+use super::figure::{ChartFigure, thirds};
 use super::page::{Fact, Page, PageSection};
 use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
 use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::metrics::{Column, Condition, Group, NumberLines, Ranking, Replicates, Standing, rank, times_best};
-use crate::text::{counted, grouped};
+use crate::text::{counted, grouped, printable};
 use crate::{best_in_words, figure_in_words};
 
 /// The most bars of a chart.
@@ -62,7 +62,7 @@ impl SweepReport<'_> {
                     "Charts show the first " (MOST_CONDITIONS) " of " (conditions) " conditions; the tables have all of them."
                 }
             }
-            (figures(&bars))
+            (thirds(&bars))
         };
         let not_drawn = self.lines.len() - lines.len();
         let lines_content = match lines.is_empty() {
@@ -73,7 +73,7 @@ impl SweepReport<'_> {
                         "Each figure has charts of the first " (MOST_CONDITIONS) " conditions; the tables have all of them."
                     }
                 }
-                (figures(&lines))
+                (thirds(&lines))
             },
         };
         let mut sections = Vec::new();
@@ -85,6 +85,7 @@ impl SweepReport<'_> {
         section("By swept numbers", lines_content);
         section("All settings", all);
         let result = best_in_words(&self.conditions, &WAIT_MEAN, figure_in_words(&WAIT_MEAN));
+        let result = vec![html! { (printable(&result)) }];
         let page = Page { title: self.title, result, remark, facts: self.facts, sections }.write();
         WrittenReport { page, figures: bars.into_iter().chain(lines).collect() }
     }

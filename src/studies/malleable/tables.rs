@@ -6,7 +6,7 @@ use super::figures::{MalleableFigures, saved};
 use super::schedule::{Allocation, DecisionKind, MalleableSchedule, QueueTimePair, StudyView};
 use super::workload::MalleableJob;
 use crate::metrics::{Cell, Cells, Column, ListedColumn, Shown, column_list, listed};
-use crate::report::{CsvRows, Table, Width, csv_cell, grouped, percent, signed_percent, write_wrapped};
+use crate::report::{Table, Width, grouped, percent, signed_percent, write_rows, write_wrapped};
 use crate::stats::mean_and_half_width;
 use crate::time::readable_duration;
 
@@ -261,12 +261,10 @@ fn write_schedules<'a, R, I: Iterator<Item = R>>(
     schedules: &[(&'a StudyRow, &'a MalleableSchedule)],
     rows: impl Fn(&'a MalleableSchedule) -> I,
 ) -> io::Result<()> {
-    let mut lines = CsvRows::begin(out, &["strategy", "view"], columns)?;
-    for (study, schedule) in schedules {
-        let labels = [&csv_cell(&study.strategy), study.view.name()];
-        rows(schedule).try_for_each(|row| lines.row(&labels, &row))?;
-    }
-    Ok(())
+    let rows = schedules
+        .iter()
+        .flat_map(|(study, schedule)| rows(schedule).map(|row| ([study.strategy.as_str(), study.view.name()], row)));
+    write_rows(out, ["strategy", "view"], columns, rows)
 }
 
 /// Writes one CSV line per job of each schedule: the job, its decision and the result.

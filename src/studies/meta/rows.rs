@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
 use crate::metrics::{Cell, Cells, Column, JobRow, ListedColumn, Shown, cells, column_list, job_columns, listed};
-use crate::report::{CsvRows, Table, TableCell, Width, counted, csv_cell, grouped, percent, write_wrapped};
+use crate::report::{Table, TableCell, Width, counted, grouped, percent, write_rows, write_wrapped};
 use crate::time::readable_duration;
 
 /// A policy with its results as a row.
@@ -117,13 +117,8 @@ pub struct PlacedRow<'a> {
 
 /// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`job_columns`].
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
-    let columns = job_columns(false, false);
-    let mut lines = CsvRows::begin(out, &["policy", "origin", "site"], &columns)?;
-    for PlacedRow { policy, origin, site, job } in rows {
-        let labels = [policy, origin, site].map(csv_cell);
-        lines.row(&[0, 1, 2].map(|at: usize| labels[at].as_str()), &job)?;
-    }
-    Ok(())
+    let rows = rows.map(|PlacedRow { policy, origin, site, job }| ([policy, origin, site], job));
+    write_rows(out, ["policy", "origin", "site"], &job_columns(false, false), rows)
 }
 
 /// The columns of policies, of sites and of jobs, for lists.

@@ -209,7 +209,7 @@ struct SharedBaseline {
 fn is_baseline(run: &PlannedRun, details: Details) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
     let is_same_machine = run.options.baseline_machine.is_none();
-    is_same_machine && details == details.of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
+    is_same_machine && details.are_of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.

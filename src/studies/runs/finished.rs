@@ -6,14 +6,14 @@ use super::plan::PlannedRun;
 use crate::engine::{NeverStarted, Observer, RunRecord};
 use crate::experiment::Setting;
 use crate::metrics::{
-    Baseline, GanttNotes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserTotals,
+    Baseline, ChartProbes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserTotals,
     WaitReasonMeter, WaitReasons, summarize_with_users,
 };
 use crate::time::Seconds;
 use crate::trace::Workload;
 
 /// What is wanted of a run beside its figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
     /// Compute the run even if its row is in the folder, because more than the row is printed.
     pub again: bool,
@@ -24,7 +24,7 @@ pub struct Details {
     /// The steps of a series.
     pub series_step: Option<Seconds>,
     /// What charts show, of the baseline too.
-    pub pictures: bool,
+    pub pictures: Option<ChartProbes>,
     /// Why jobs wait, of the baseline too.
     pub reasons: bool,
 }
@@ -33,6 +33,11 @@ impl Details {
     /// What is wanted of the baseline.
     pub(super) fn of_baseline(self) -> Details {
         Details { history: false, series_step: None, ..self }
+    }
+
+    /// Whether a baseline has all that is wanted.
+    pub(super) fn are_of_baseline(self) -> bool {
+        !self.history && self.series_step.is_none()
     }
 }
 
@@ -49,8 +54,8 @@ pub struct Simulated {
     pub record: Option<RunRecord>,
     /// None if none was wanted; an error if it is too long.
     pub series: Option<Result<Vec<SeriesStep>, String>>,
-    /// What charts show, and what a Gantt chart shows of jobs. None if they were not wanted.
-    pub pictures: Option<(Pictures, GanttNotes)>,
+    /// What charts show. None if it was not wanted.
+    pub pictures: Option<Pictures>,
     /// Why jobs wait. None if it was not wanted.
     pub reasons: Option<WaitReasons>,
 }
@@ -72,10 +77,10 @@ impl Simulated {
         progress: &mut dyn FnMut(usize),
     ) -> Result<Simulated, String> {
         let mut series = details.series_step.map(|step| Series::new(workload.procs, workload.first_submit(), step));
-        let mut pictures = details.pictures.then(|| PictureObserver::new(workload, measure));
+        let mut pictures = details.pictures.map(|probes| PictureObserver::new(probes, workload));
         let mut reasons = details.reasons.then(|| WaitReasonMeter::new(workload, measure));
         let is_observed = series.is_some() || pictures.is_some() || reasons.is_some();
-        let others = (pictures.as_mut().map(PictureObserver::observer), reasons.as_mut());
+        let others = (pictures.as_mut(), reasons.as_mut());
         let mut observers = (series.as_mut(), others);
         let observer: Option<&mut dyn Observer> = if is_observed { Some(&mut observers) } else { None };
         let record = setting.run(workload, observer, progress);

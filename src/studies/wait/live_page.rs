@@ -41,6 +41,7 @@ impl LiveReport<'_> {
         ];
         let title = self.clock_with_zone().map_or("Waiting jobs".to_string(), |clock| format!("Waiting jobs, {clock}"));
         let remark = html! { "A time with a probability is given only as far as such times held for past jobs." };
-        Page { title, result: self.answer_line(), remark, facts, sections }.write()
+        let result = vec![html! { (printable(&self.answer_line())) }];
+        Page { title, result, remark, facts, sections }.write()
     }
 }

@@ -1,7 +1,7 @@
 //! What observers are told after a pass.
 
 use super::Simulation;
-use crate::engine::observer::{Event, Observer, PassEnd, Placed, Reservation};
+use crate::engine::observer::{Event, Observer, PassEnd};
 use crate::job::JobId;
 use crate::schedule::Asked;
 use crate::time::Time;
@@ -9,19 +9,13 @@ use crate::time::Time;
 impl<O: Observer> Simulation<O> {
     /// Tells the observer that a pass has ended, with what it wants to know.
     pub(super) fn report_pass(&mut self) {
-        let (mut reserved, mut held) = (Vec::new(), Vec::new());
-        let most = self.wants.most_reservations();
-        if most > 0 {
-            let made = self.reservations(most).into_iter();
-            let of = |(id, start)| Reservation { job: Placed { id, place: self.place(id) }, start };
-            reserved = made.map(of).collect();
-        }
+        let mut held = Vec::new();
         if self.wants.wants_held() && self.scheduler.answers {
             self.ask(Asked::Held);
             std::mem::swap(&mut held, &mut self.decisions.held);
             held.sort_unstable();
         }
-        let end = PassEnd { reserved: &reserved, held: &held };
+        let end = PassEnd { held: &held };
         self.observers.1.on(self.machine.now, &Event::Pass(end), &self.machine);
     }
 

@@ -106,7 +106,7 @@ impl GroupBy {
 const RUNTIMES: [Seconds; 6] = [MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY];
 
 /// 0 for one processor, 1 for two, 2 for three and four, 3 for five to eight.
-pub(in crate::metrics) fn width_class(procs: u32) -> i64 {
+pub fn width_class(procs: u32) -> i64 {
     i64::from(u32::BITS - procs.saturating_sub(1).leading_zeros())
 }
 
@@ -122,7 +122,7 @@ pub fn width_class_name(class: i64) -> String {
 pub const RUNTIME_CLASSES: usize = RUNTIMES.len() + 1;
 
 /// 0 for a minute or less, 1 for up to ten minutes, and so on.
-pub(in crate::metrics) fn runtime_class(runtime: Seconds) -> i64 {
+pub fn runtime_class(runtime: Seconds) -> i64 {
     // Counting has no branches, which nobody could foresee here.
     RUNTIMES.iter().filter(|&&limit| limit < runtime).count() as i64
 }

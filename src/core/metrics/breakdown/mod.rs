@@ -4,8 +4,7 @@ mod group_by;
 mod grouping;
 mod request_classes;
 
-pub use group_by::{GroupBy, RUNTIME_CLASSES, runtime_class_name, width_class_name};
-pub(super) use group_by::{runtime_class, width_class};
+pub use group_by::{GroupBy, RUNTIME_CLASSES, runtime_class, runtime_class_name, width_class, width_class_name};
 pub use grouping::{Grouping, Groupings};
 
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::GanttNotes;
+use super::NodeGrants;
 use crate::engine::{Finished, RunRecord};
 use crate::job::JobId;
 use crate::machine::{Cluster, NodeShare};
@@ -41,8 +41,6 @@ pub struct GanttJob {
     pub procs: u32,
     /// Whether a job that arrived earlier still waited when it started.
     pub backfilled: bool,
-    /// The first start that the scheduler reserved for it while it waited.
-    pub reserved: Option<Time>,
     /// What it was given of the nodes. Empty on a pool of processors.
     pub shares: Vec<NodeShare>,
     /// Its processors, as ranges of neighbours. On nodes the CPUs of all nodes are numbered, one node after the other.
@@ -123,7 +121,7 @@ impl Gantt {
     ///
     /// The engine counts processors, or the CPUs of each node, and does not number them. Here each job gets the lowest free ones
     /// when it starts, so a job may have several ranges.
-    pub fn of(workload: &Workload, record: &RunRecord, notes: &GanttNotes, window: &Range<Time>) -> Gantt {
+    pub fn of(workload: &Workload, record: &RunRecord, grants: &NodeGrants, window: &Range<Time>) -> Gantt {
         let job = |(id, finished): (JobId, Finished<'_>)| GanttJob {
             number: finished.job.number,
             record: finished.job.record,
@@ -133,8 +131,7 @@ impl Gantt {
             end: finished.end(),
             procs: finished.job.submission.procs,
             backfilled: finished.outcome.backfilled,
-            reserved: notes.reserved.of(id),
-            shares: notes.grants.of(id).to_vec(),
+            shares: grants.of(id).to_vec(),
             rows: Vec::new(),
         };
         let mut jobs: Vec<_> = running(workload, record, window).map(job).collect();
@@ -253,7 +250,6 @@ mod tests {
             end,
             procs,
             backfilled: false,
-            reserved: None,
             shares: Vec::new(),
             rows: Vec::new(),
         }
@@ -287,7 +283,7 @@ mod tests {
         let all = (0..500).map(|hour| first + hour * HOUR).map(|start| area(start..start + WINDOW));
         assert_eq!(all.max(), Some(area(window.clone())));
 
-        let jobs = Gantt::of(&workload, &record, &GanttNotes::default(), &window).jobs;
+        let jobs = Gantt::of(&workload, &record, &NodeGrants::default(), &window).jobs;
         assert!(jobs.len() > 50);
         for (at, job) in jobs.iter().enumerate() {
             assert_eq!(job.rows.iter().map(|rows| rows.len()).sum::<usize>(), job.procs as usize);

@@ -3,21 +3,32 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark};
+use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark};
 use crate::html::axis::ChartAxis;
-use crate::html::frame::Inside;
+use crate::html::figure::ChartPicture;
+use crate::html::frame::{Inside, WIDTH};
 use crate::html::outside;
 use crate::html::svg::{Drawing, Ink, fitted};
-use crate::metrics::{Gantt, GanttJob, GanttNode};
+use crate::metrics::{Gantt, GanttJob, GanttNode, NodeGrants};
 use crate::sort::sort_by_key;
 use crate::text::counted;
-use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, readable_duration};
+use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date, readable_duration};
 use crate::trace::{NameKind, ShownNames};
 use shadowtime_core::machine::{Cluster, joined_names, total_of};
 use shadowtime_core::tres::{Resource, Tres};
 
-/// The size of the chart of one setting, in units.
-const SIZE: (u32, u32) = (900, 330);
+/// The chart.
+pub const CHART: Chart = Chart {
+    title: "The schedule of a window",
+    probe: Some(|_| Box::<NodeGrants>::default()),
+    draw: Draw::Together(|compared| Some(chart(compared))),
+};
+
+/// The width of the chart on a wide page, in units.
+const WIDE: u32 = 900;
+
+/// The height of the chart of one setting on a pool.
+const HEIGHT: u32 = 330;
 
 /// By what the boxes of a Gantt chart are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +128,6 @@ impl<'a> Colors<'a> {
             }
         };
         legend.push((Mark::Box(Ink::Text, 1.0), "backfilled (strong left edge)".to_string()));
-        legend.push((Mark::Lead, "leads from a start to the one that was first reserved".to_string()));
         legend
     }
 }
@@ -138,7 +148,7 @@ impl Rows<'_> {
     /// The height of the chart, with room for the title of its time axis if it is the last.
     fn height(&self, is_last: bool) -> u32 {
         match self {
-            Rows::Pool(_) => SIZE.1,
+            Rows::Pool(_) => HEIGHT,
             Rows::Nodes(nodes) => 50 + 18 * u32::from(is_last) + NODE * nodes.len().max(4) as u32,
         }
     }
@@ -168,8 +178,7 @@ impl Rows<'_> {
 /// The most room for the names of nodes, in units.
 const NAMES: f64 = 120.0;
 
-/// The chart.
-pub fn chart(compared: &Compared<'_>) -> ChartFigure {
+fn chart(compared: &Compared<'_>) -> ChartFigure {
     let data = compared.gantt;
     let colors = Colors::of(data, &compared.workload.names);
     let cluster = compared.workload.shapes.as_ref().map(|shapes| &**shapes.cluster());
@@ -179,47 +188,49 @@ pub fn chart(compared: &Compared<'_>) -> ChartFigure {
     let rows_of = |gantt: &Gantt| if gantt.is_by_node() { Rows::Nodes(&data.nodes) } else { Rows::Pool(highest) };
     let is_last = |at: usize| at + 1 == data.settings.len();
     let heights = data.settings.iter().enumerate().map(|(at, (_, gantt))| rows_of(gantt).height(is_last(at)));
-    let mut drawing = Drawing::new((SIZE.0, heights.sum()));
-    let mut from = 0;
-    for (at, (name, gantt)) in data.settings.iter().enumerate() {
-        let rows = rows_of(gantt);
-        let height = rows.height(is_last(at));
-        let what = if gantt.is_by_node() { "nodes" } else { "processors" };
-        let title = format!("{}: {what}", fitted(name, f64::from(SIZE.0) - 120.0));
-        let x_title = if is_last(at) { "time since the beginning of the window" } else { "" };
-        let x = (ChartAxis::time_between(0.0, length), x_title);
-        let frame =
-            Frame { size: (SIZE.0, height), grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
-        frame.draw_on(&mut drawing, f64::from(from), |drawing, inside| {
-            let place = ChartPlace { rows: &rows, inside, window: &data.window };
-            gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, cluster, &colors));
-            // Above all boxes.
-            for (job, reserved) in gantt.jobs.iter().filter_map(|job| Some((job, job.reserved?))) {
-                draw_reservation(drawing, &place, job, reserved);
-            }
-            if let Rows::Pool(_) = rows {
-                let top = f64::from(data.procs);
-                drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
-            }
-        });
-        from += height;
-    }
+    let all: u32 = heights.sum();
     let by_node = data.settings.iter().any(|(_, gantt)| gantt.is_by_node());
     let names: Vec<&str> = data.settings.iter().map(|(name, _)| name.as_str()).collect();
     let against = if by_node { "nodes" } else { "processors" };
     let label = format!("Gantt chart of {}: jobs as boxes, {against} against time", names.join(" and "));
+    let draw = |width: u32| {
+        let mut drawing = Drawing::new((width, all));
+        let mut from = 0;
+        for (at, (name, gantt)) in data.settings.iter().enumerate() {
+            let rows = rows_of(gantt);
+            let height = rows.height(is_last(at));
+            let what = if gantt.is_by_node() { "nodes" } else { "processors" };
+            let title = format!("{}: {what}", fitted(name, f64::from(width) - 120.0));
+            let x_title = if is_last(at) { "time since the beginning of the window" } else { "" };
+            let x = (ChartAxis::time_between(0.0, length), x_title);
+            let frame = Frame { height, grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
+            frame.draw_on(&mut drawing, f64::from(from), |drawing, inside| {
+                let place = ChartPlace { rows: &rows, inside, window: &data.window, has_tips: width == WIDE };
+                gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, cluster, &colors));
+                if let Rows::Pool(_) = rows {
+                    let top = f64::from(data.procs);
+                    drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
+                }
+            });
+            from += height;
+        }
+        drawing.finish(&label)
+    };
     ChartFigure {
-        title: "The schedule of a window".to_string(),
         legend: colors.legend(),
-        picture: drawing.finish(&label),
-        caption: caption(data, by_node),
+        picture: ChartPicture { narrow: draw(WIDTH), wide: draw(WIDE) },
+        caption: caption(compared, by_node),
         data: table(data, colors.names, cluster.filter(|_| by_node)),
-        wide: true,
+        is_full: true,
+        ..ChartFigure::default()
     }
 }
 
-fn caption(data: &GanttData, by_node: bool) -> String {
+fn caption(compared: &Compared<'_>, by_node: bool) -> String {
+    let data = compared.gantt;
     let since = |time: Time| readable_duration((time - data.first_submit) as f64);
+    let begin = compared.workload.unix_start.map(|start| format!(", on {} (UTC)", date(start + data.window.start)));
+    let begin = begin.unwrap_or_default();
     let (from, to) = (since(data.window.start), since(data.window.end));
     let why = if data.chosen { "This is the time in which the most area waits. " } else { "" };
     let left_out: usize = data.settings.iter().map(|(_, gantt)| gantt.left_out).max().unwrap_or(0);
@@ -245,11 +256,7 @@ fn caption(data: &GanttData, by_node: bool) -> String {
                   starts, so one job may be several boxes."
             .to_string(),
     };
-    format!(
-        "From {from} to {to} after the first submission. {why}{boxes} A thin line \
-         leads from the start of a job to the start that the scheduler reserved for it when it first had a reservation: \
-         to the right if the job started earlier.{left_out}"
-    )
+    format!("From {from} to {to} after the first submission{begin}. {why}{boxes}{left_out}")
 }
 
 /// The chart of one setting.
@@ -257,6 +264,8 @@ struct ChartPlace<'a> {
     rows: &'a Rows<'a>,
     inside: &'a Inside<'a>,
     window: &'a Range<Time>,
+    /// Whether boxes have tooltips. Where a page is narrow, few readers could see them.
+    has_tips: bool,
 }
 
 /// What a job has, in words: its processors, or what it was given of the nodes.
@@ -283,7 +292,7 @@ fn draw_job(
     cluster: Option<&Cluster>,
     colors: &Colors<'_>,
 ) {
-    let ChartPlace { rows, inside, window } = place;
+    let ChartPlace { rows, inside, window, .. } = place;
     let (from, to) = (job.start.max(window.start) - window.start, job.end.min(window.end) - window.start);
     let (from, to) = (from as f64, to as f64);
     let spans: Vec<(f64, f64)> = job.rows.iter().filter_map(|row| rows.span(row)).collect();
@@ -291,46 +300,24 @@ fn draw_job(
         return;
     }
     let title = format!(
-        "job {} of {}: {}, waited {}, ran {}{}{}",
+        "job {} of {}: {}, waited {}, ran {}{}",
         job.number,
         colors.user(job.user),
         what_it_has(job, cluster),
         readable_duration((job.start - job.submit) as f64),
         readable_duration((job.end - job.start) as f64),
-        if job.backfilled { ", backfilled" } else { "" },
-        job.reserved.map_or(String::new(), |reserved| compared(job.start, reserved))
+        if job.backfilled { ", backfilled" } else { "" }
     );
     let (ink, opacity) = colors.of_job(job);
-    drawing.titled(&title, |drawing| {
-        for (low, high) in spans {
+    let boxes = |drawing: &mut Drawing| {
+        for &(low, high) in &spans {
             drawing.tile(inside.at(from, low), inside.at(to, high), ink, opacity);
             if job.backfilled && job.start >= window.start {
                 drawing.line([inside.at(from, low), inside.at(from, high)], Ink::Text, 1.2);
             }
         }
-    });
-}
-
-/// How a start compares with the one that was first reserved.
-fn compared(start: Time, reserved: Time) -> String {
-    match start - reserved {
-        0 => ", when first reserved".to_string(),
-        late @ 1.. => format!(", {} after its first reservation", readable_duration(late as f64)),
-        early => format!(", {} before its first reservation", readable_duration(-early as f64)),
-    }
-}
-
-/// Leads from the start of a job to the start that was first reserved for it.
-fn draw_reservation(drawing: &mut Drawing, place: &ChartPlace<'_>, job: &GanttJob, reserved: Time) {
-    let ChartPlace { rows, inside, window } = place;
-    let widest = job.rows.iter().max_by_key(|row| row.len()).filter(|_| job.start >= window.start);
-    let Some((low, high)) = widest.and_then(|row| rows.span(row)) else { return };
-    let at = |time: Time| inside.at((time - window.start) as f64, (low + high) / 2.0);
-    let (x, y) = at(reserved);
-    drawing.line([at(job.start), (x, y)], Ink::Text, 0.6);
-    if window.contains(&reserved) {
-        drawing.line([(x, y - 2.5), (x, y + 2.5)], Ink::Text, 1.0);
-    }
+    };
+    if place.has_tips { drawing.titled(&title, boxes) } else { boxes(drawing) }
 }
 
 /// The jobs of all settings. A job that runs in the window under one setting only has no times of the other. On a cluster there is
@@ -338,9 +325,7 @@ fn draw_reservation(drawing: &mut Drawing, place: &ChartPlace<'_>, job: &GanttJo
 fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> DataTable {
     let mut headings = ["job", "user", "processors", "submitted"].map(str::to_string).to_vec();
     for (name, _) in &data.settings {
-        headings.extend(
-            ["start", "end", "wait", "was backfilled", "first reserved start"].map(|what| format!("{what}, {name}")),
-        );
+        headings.extend(["start", "end", "wait", "was backfilled"].map(|what| format!("{what}, {name}")));
         if cluster.is_some() {
             let heading = |kind: Resource| if kind == Resource::Memory { "memory in MB" } else { kind.many() };
             let given = Resource::OF_NODES.map(heading).into_iter();
@@ -379,13 +364,12 @@ fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> Dat
         ];
         for job in settings {
             row.extend(match job {
-                None => [const { "-" }; 5].map(DataCell::text),
+                None => [const { "-" }; 4].map(DataCell::text),
                 Some(job) => [
                     time(job.start),
                     time(job.end),
                     DataCell::duration((job.start - job.submit) as f64),
                     DataCell::shown(if job.backfilled { "yes" } else { "no" }, f64::from(u8::from(job.backfilled))),
-                    job.reserved.map_or(DataCell::text("-"), time),
                 ],
             });
             let Some(cluster) = cluster else { continue };

@@ -1,13 +1,58 @@
 //! The change of waits by width and runtime.
 
-use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
+use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark, PicturedSetting};
 use crate::html::axis::ChartAxis;
-use crate::html::frame::WIDTH;
 use crate::html::outside;
 use crate::html::svg::{Anchor, Ink};
-use crate::metrics::{RUNTIME_CLASSES, runtime_class_name, width_class_name};
+use crate::metrics::{
+    ChartProbe, JobMetrics, RUNTIME_CLASSES, runtime_class, runtime_class_name, width_class, width_class_name,
+};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, readable_duration};
+
+/// The chart of a setting in comparison with the first.
+pub const CHART: Chart = Chart {
+    title: "change by width and runtime",
+    probe: Some(|_| Box::<WaitGrid>::default()),
+    draw: Draw::Against(chart),
+};
+
+/// The classes of widths: 1, 2, 3-4, 5-8 and so on.
+const WIDTHS: usize = 33;
+
+/// The jobs of one class of widths and one of runtimes.
+#[derive(Clone, Copy, Debug, Default)]
+struct GridCell {
+    jobs: u64,
+    /// The sum of their waits, in seconds.
+    wait: i128,
+}
+
+impl GridCell {
+    /// The mean wait, in seconds. None if there are no jobs.
+    fn wait_mean(&self) -> Option<f64> {
+        (self.jobs > 0).then(|| self.wait as f64 / self.jobs as f64)
+    }
+}
+
+/// The cells of all classes, as [`GroupBy::Width`](crate::metrics::GroupBy::Width) and
+/// [`GroupBy::Runtime`](crate::metrics::GroupBy::Runtime) have them.
+#[derive(Debug)]
+struct WaitGrid([[GridCell; RUNTIME_CLASSES]; WIDTHS]);
+
+impl Default for WaitGrid {
+    fn default() -> WaitGrid {
+        WaitGrid([[GridCell::default(); RUNTIME_CLASSES]; WIDTHS])
+    }
+}
+
+impl ChartProbe for WaitGrid {
+    fn job(&mut self, job: &JobMetrics) {
+        let cell = &mut self.0[width_class(job.procs) as usize][runtime_class(job.runtime) as usize];
+        cell.jobs += 1;
+        cell.wait += i128::from(job.wait);
+    }
+}
 
 /// The height of a row, in units.
 const ROW: u32 = 24;
@@ -30,63 +75,68 @@ fn short(difference: f64) -> String {
 fn strength(difference: f64) -> f64 {
     let most = libm::log10((4 * DAY) as f64 / MINUTE as f64);
     let at = libm::log10(difference.abs().max(1.0) / MINUTE as f64) / most;
-    0.06 + 0.54 * at.clamp(0.0, 1.0)
+    0.06 + 0.44 * at.clamp(0.0, 1.0)
 }
 
-/// The chart of a setting in comparison with another.
-pub fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
+fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
-    let pairs = setting.pictures.grid.rows().zip(base.pictures.grid.rows());
-    let rows: Vec<_> = pairs.map(|((class, run), (_, base))| (class, run, base)).collect();
+    let pairs = setting.pictures.of::<WaitGrid>().0.iter().zip(&base.pictures.of::<WaitGrid>().0);
+    let rows: Vec<_> = (0i64..)
+        .zip(pairs)
+        .map(|(class, (run, base))| (class, run, base))
+        .filter(|(_, run, _)| run.iter().any(|cell| cell.jobs > 0))
+        .collect();
     let runtimes: Vec<String> = (0..RUNTIME_CLASSES as i64).map(short_runtime).collect();
     let widths: Vec<String> = rows.iter().map(|(class, _, _)| width_class_name(*class)).collect();
     let mut data =
         DataTable::new(2, ["processors", "runtime", "jobs", "mean wait", "mean wait in the baseline", "change"]);
     let label = format!("Change of the mean wait of {name} against {base_name}, by processors and runtime");
     let frame = Frame {
-        size: (WIDTH, 70 + ROW * rows.len() as u32),
+        height: 70 + ROW * rows.len() as u32,
         grid: (false, false),
         ..Frame::new(&label, (ChartAxis::names(&runtimes), "runtime"), (ChartAxis::names(&widths), "processors"))
     };
+    let mut tiles = Vec::new();
+    for (at, (class, run, base)) in rows.iter().enumerate() {
+        for (column, (run, base)) in run.iter().zip(*base).enumerate() {
+            let Some((wait, base)) = run.wait_mean().zip(base.wait_mean()) else { continue };
+            let change = wait - base;
+            let (width, runtime) = (width_class_name(*class), runtime_class_name(column as i64));
+            let title = format!(
+                "processors {width}, runtime {runtime}: {}, mean wait {} instead of {}",
+                counted(run.jobs, "job"),
+                readable_duration(wait),
+                readable_duration(base)
+            );
+            tiles.push((column as f64, at as f64, change, title));
+            data.push([
+                DataCell::text(width),
+                DataCell::text(runtime),
+                DataCell::count(run.jobs),
+                DataCell::duration(wait),
+                DataCell::duration(base),
+                DataCell::shown(short(change), change),
+            ]);
+        }
+    }
     let picture = frame.draw(|drawing, inside| {
-        for (at, (class, run, base)) in rows.iter().enumerate() {
-            for (column, (run, base)) in run.iter().zip(*base).enumerate() {
-                let Some((wait, base)) = run.wait_mean().zip(base.wait_mean()) else { continue };
-                let (left, low) = (column as f64, at as f64);
-                let change = wait - base;
-                let (ink, opacity) = match change {
-                    same if same.abs() < 0.5 => (Ink::Axis, 0.1),
-                    less if less < 0.0 => (Ink::Gain, strength(change)),
-                    _ => (Ink::Loss, strength(change)),
-                };
-                let (width, runtime) = (width_class_name(*class), runtime_class_name(column as i64));
-                let jobs = counted(run.jobs, "job");
-                let title = format!(
-                    "processors {width}, runtime {runtime}: {jobs}, mean wait {} instead of {}",
-                    readable_duration(wait),
-                    readable_duration(base)
-                );
-                drawing.titled(&title, |drawing| {
-                    let (from, to) = (inside.at(left + 0.02, low + 0.03), inside.at(left + 0.98, low + 0.97));
-                    drawing.rect(from, to, ink, opacity);
-                    drawing.text(inside.at(left + 0.5, low + 0.5), Anchor::Middle, &short(change));
-                });
-                data.push([
-                    DataCell::text(width),
-                    DataCell::text(runtime),
-                    DataCell::count(run.jobs),
-                    DataCell::duration(wait),
-                    DataCell::duration(base),
-                    DataCell::shown(short(change), change),
-                ]);
-            }
+        for (left, low, change, title) in &tiles {
+            let (ink, opacity) = match *change {
+                same if same.abs() < 0.5 => (Ink::Axis, 0.1),
+                less if less < 0.0 => (Ink::Gain, strength(less)),
+                more => (Ink::Loss, strength(more)),
+            };
+            drawing.titled(title, |drawing| {
+                let (from, to) = (inside.at(left + 0.02, low + 0.03), inside.at(left + 0.98, low + 0.97));
+                drawing.rect(from, to, ink, opacity);
+                drawing.text(inside.at(left + 0.5, low + 0.5), Anchor::Middle, &short(*change));
+            });
         }
     });
     ChartFigure {
-        title: format!("{name}: change by width and runtime"),
         legend: vec![
-            (Mark::Box(Ink::Gain, 0.6), "waits less".to_string()),
-            (Mark::Box(Ink::Loss, 0.6), "waits longer".to_string()),
+            (Mark::Box(Ink::Gain, 0.5), "waits less".to_string()),
+            (Mark::Box(Ink::Loss, 0.5), "waits longer".to_string()),
         ],
         picture,
         caption: format!(
@@ -115,6 +165,6 @@ mod tests {
         for (difference, text) in cases {
             assert_eq!(short(difference), text);
         }
-        assert!(strength(60.0) < strength(3600.0) && strength(-3600.0) < strength(1e5) && strength(1e9) < 0.61);
+        assert!(strength(60.0) < strength(3600.0) && strength(-3600.0) < strength(1e5) && strength(1e9) < 0.51);
     }
 }

@@ -1,16 +1,16 @@
-//! The charts of a comparison: one file per kind of chart, and the list of all of them, in the order of the page.
+//! The charts of a comparison: one file for each kind, and the list of all of them, in the order of the page. A file says what its
+//! chart is called, what it has to see of a run, and how it is drawn; the table of a chart is its CSV.
 
-mod accuracy;
-mod density;
+mod by_setting;
 mod distribution;
 mod gantt;
 mod heat_map;
+mod long_enough;
 mod on_nodes;
 mod over_time;
 mod scatter;
 
 pub use gantt::{GanttColors, GanttData};
-pub use on_nodes::charts as charts_on_nodes;
 
 use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
@@ -18,36 +18,49 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
 use super::frame::Frame;
 use super::svg::Point;
-use crate::metrics::{Breakdown, Pictures, UserTotals, WaitReasons};
+use crate::metrics::{Breakdown, ChartProbe, Pictures, Replicates, UserTotals, WaitReasons};
 use crate::time::Time;
 use crate::trace::Workload;
 
+/// The charts by section of the page. Those of the first are beside its table.
+pub const SECTIONS: [(&str, &[Chart]); 6] = [
+    ("The figures", &[by_setting::WAITS, by_setting::SLOWDOWNS, distribution::WAITS]),
+    ("Who gains, who pays", &[heat_map::CHART, scatter::CHART]),
+    ("Slowdowns and predictions", &[distribution::SLOWDOWNS, long_enough::CHART]),
+    ("Over time", &[over_time::QUEUE, over_time::UTILIZATION]),
+    ("Nodes and partitions", &[on_nodes::REASONS, on_nodes::PARTITIONS]),
+    ("Gantt chart", &[gantt::CHART]),
+];
+
 /// A kind of chart.
-pub enum Chart {
-    /// One chart of all settings.
-    Together(fn(&Compared<'_>) -> ChartFigure),
-    /// One chart of each setting.
-    Each(fn(&PicturedSetting<'_>) -> ChartFigure),
-    /// One chart of each setting but the first, in comparison with the first.
+pub struct Chart {
+    /// What it shows, in a few words: its heading, and the name of its files.
+    title: &'static str,
+    /// What it has to see of a run. None if what a [`PicturedSetting`] has of every run is enough.
+    probe: Option<fn(&Workload) -> Box<dyn ChartProbe>>,
+    /// How it is drawn.
+    draw: Draw,
+}
+
+/// How a chart is drawn. It need not have a title.
+enum Draw {
+    /// One chart of all settings, if there is something to show.
+    Together(fn(&Compared<'_>) -> Option<ChartFigure>),
+    /// One chart of each setting but the first, with which it is compared.
     Against(fn(&Compared<'_>, &PicturedSetting<'_>, &PicturedSetting<'_>) -> ChartFigure),
 }
 
-use Chart::{Against, Each, Together};
-
-/// All charts of a comparison, by the sections of its page.
-pub const SECTIONS: [(&str, &[Chart]); 5] = [
-    ("Waits and slowdowns", &[Together(distribution::waits), Together(distribution::slowdowns)]),
-    ("Who gains, who pays", &[Against(heat_map::chart), Against(scatter::chart)]),
-    ("Over time", &[Together(over_time::queue), Together(over_time::utilization)]),
-    ("Predictions", &[Together(accuracy::during_life), Together(accuracy::long_enough), Each(density::chart)]),
-    ("Gantt chart", &[Together(gantt::chart)]),
-];
+/// What all charts have to see of a run.
+pub fn chart_probes(workload: &Workload) -> Vec<Box<dyn ChartProbe>> {
+    let charts = SECTIONS.iter().flat_map(|(_, charts)| *charts);
+    charts.filter_map(|chart| chart.probe).map(|new| new(workload)).collect()
+}
 
 /// A setting with what charts show of it.
 pub struct PicturedSetting<'a> {
     /// Its name.
     pub name: String,
-    /// What charts show of its run.
+    /// What charts have seen of its run.
     pub pictures: &'a Pictures,
     /// The figures of its users.
     pub users: &'a UserTotals,
@@ -59,6 +72,8 @@ pub struct PicturedSetting<'a> {
 
 /// What is compared in charts.
 pub struct Compared<'a> {
+    /// The figures of all settings but the baseline, of which each has those too.
+    pub figures: &'a [&'a Replicates<'a>],
     /// The settings with the numbers of their colours. 0 is that of the baseline.
     pub settings: Vec<(usize, &'a PicturedSetting<'a>)>,
     /// The submission of the first job.
@@ -72,16 +87,18 @@ pub struct Compared<'a> {
 impl Compared<'_> {
     /// The charts of a section: first those of all settings, then those of one setting after the other.
     pub fn figures(&self, charts: &[Chart]) -> Vec<ChartFigure> {
-        let together = charts.iter().filter_map(|chart| match chart {
-            Together(draw) => Some(draw(self)),
-            _ => None,
+        let together = charts.iter().filter_map(|chart| match chart.draw {
+            Draw::Together(draw) => Some(ChartFigure { title: chart.title.to_string(), ..draw(self)? }),
+            Draw::Against(_) => None,
         });
         let (_, first) = self.settings[0];
-        let single = self.settings.iter().enumerate().flat_map(|(at, (_, setting))| {
-            charts.iter().filter_map(move |chart| match chart {
-                Together(_) => None,
-                Each(draw) => Some(draw(setting)),
-                Against(draw) => (at > 0).then(|| draw(self, first, setting)),
+        let single = self.settings[1..].iter().flat_map(|(_, setting)| {
+            charts.iter().filter_map(move |chart| match chart.draw {
+                Draw::Together(_) => None,
+                Draw::Against(draw) => {
+                    let title = format!("{}: {}", setting.name, chart.title);
+                    Some(ChartFigure { title, ..draw(self, first, setting) })
+                }
             })
         });
         together.chain(single).collect()
@@ -106,7 +123,6 @@ impl Compared<'_> {
 
 /// A chart with a curve of each setting, whose points are at the same places. Its table has a row for each place.
 struct CurveChart<'a> {
-    title: &'a str,
     /// What the chart shows, for people who cannot see it.
     label: &'a str,
     x: (ChartAxis, &'a str),
@@ -114,7 +130,7 @@ struct CurveChart<'a> {
     /// The heading of the places in the table.
     heading: &'a str,
     /// A place in the table.
-    place: fn(f64) -> DataCell,
+    place: &'a dyn Fn(f64) -> DataCell,
     /// A value in the table. None if the curve has ended.
     value: fn(Option<f64>) -> DataCell,
     caption: String,
@@ -122,16 +138,27 @@ struct CurveChart<'a> {
 
 impl CurveChart<'_> {
     fn figure(self, compared: &Compared<'_>, points: impl Fn(&PicturedSetting<'_>) -> Vec<Point>) -> ChartFigure {
-        let curves = compared.curves(false, points);
-        let names = compared.settings.iter().map(|(_, setting)| setting.name.as_str());
-        let mut data = DataTable::new(1, [self.heading].into_iter().chain(names));
+        self.figure_of(compared, compared.curves(false, points))
+    }
+
+    /// The chart of these curves, one for each setting. Ends of bands come last in the table.
+    fn figure_of(self, compared: &Compared<'_>, curves: Vec<Curve>) -> ChartFigure {
+        let names = || compared.settings.iter().map(|(_, setting)| &setting.name);
+        let with_bands = || curves.iter().filter(|curve| !curve.band.is_empty());
+        let band_names = names().zip(&curves).filter(|(_, curve)| !curve.band.is_empty());
+        let band_names = band_names.flat_map(|(name, _)| [format!("{name}, lower end"), format!("{name}, upper end")]);
+        let headings = [self.heading.to_string()].into_iter().chain(names().cloned()).chain(band_names);
+        let mut data = DataTable::new(1, headings);
         let longest = curves.iter().map(|curve| &curve.points).max_by_key(|points| points.len());
         for (at, (place, _)) in longest.into_iter().flatten().enumerate() {
-            let values = curves.iter().map(|curve| (self.value)(curve.points.get(at).map(|point| point.1)));
-            data.push([(self.place)(*place)].into_iter().chain(values));
+            let values = curves.iter().map(|curve| curve.points.get(at).map(|point| point.1));
+            let ends = with_bands().flat_map(|curve| {
+                let band = curve.band.get(at);
+                [band.map(|band| band.1), band.map(|band| band.2)]
+            });
+            data.push([(self.place)(*place)].into_iter().chain(values.chain(ends).map(self.value)));
         }
         ChartFigure {
-            title: self.title.to_string(),
             legend: compared.legend(),
             picture: draw_curves(&Frame::new(self.label, self.x, self.y), &curves),
             caption: self.caption,

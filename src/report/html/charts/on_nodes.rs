@@ -1,6 +1,6 @@
 //! What a machine of nodes adds: why jobs wait, and how long they wait in each partition.
 
-use super::{ChartFigure, Compared, PicturedSetting};
+use super::{Chart, ChartFigure, Compared, Draw, PicturedSetting};
 use crate::html::bars::{Bar, BarChart, BarGroup};
 use crate::metrics::columns::WAIT_MEAN;
 use crate::metrics::{Breakdown, Cell, Column, Interval, WaitReason};
@@ -12,10 +12,11 @@ static WAITED: Column =
         .lower()
         .heading("sum of waits");
 
-/// The charts. None on a pool.
-pub fn charts(compared: &Compared<'_>) -> Vec<ChartFigure> {
-    [reasons(compared), partitions(compared)].into_iter().flatten().collect()
-}
+/// The chart of reasons. None on a pool.
+pub const REASONS: Chart = Chart { title: "Why jobs wait", probe: None, draw: Draw::Together(reasons) };
+
+/// The chart of partitions. None if there is only one.
+pub const PARTITIONS: Chart = Chart { title: "Mean wait by partition", probe: None, draw: Draw::Together(partitions) };
 
 /// A bar of each setting.
 fn bars(compared: &Compared<'_>, figure: impl Fn(&PicturedSetting<'_>) -> Option<f64>) -> Vec<Bar> {

@@ -1,8 +1,8 @@
 //! Users: how their waits change, against their share of the machine.
 
-use super::{ChartFigure, Compared, DataCell, DataTable, Frame, Mark, PicturedSetting};
+use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark, PicturedSetting};
 use crate::html::axis::ChartAxis;
-use crate::html::frame::{Inside, TALL, WIDTH};
+use crate::html::frame::{Inside, TALL};
 use crate::html::outside;
 use crate::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
 use crate::metrics::UserChange;
@@ -10,6 +10,9 @@ use crate::sort::sort_by_key;
 use crate::text::{counted, grouped};
 use crate::time::readable_duration;
 use crate::trace::NameKind;
+
+/// The chart of a setting in comparison with the first.
+pub const CHART: Chart = Chart { title: "who gains, who pays", probe: None, draw: Draw::Against(chart) };
 
 /// The most users of a chart.
 const MOST_USERS: usize = 1000;
@@ -29,10 +32,14 @@ impl LabelBox {
     fn meets(&self, other: &LabelBox) -> bool {
         self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
     }
+
+    /// Whether a point is in it, or touches it.
+    fn has(&self, (x, y): Point) -> bool {
+        (self.left - 3.0..self.right + 3.0).contains(&x) && (self.top - 3.0..self.bottom + 3.0).contains(&y)
+    }
 }
 
-/// The chart of a setting in comparison with another.
-pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
+fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
     let shown = |code: i32| compared.workload.shown(NameKind::User, code);
     let mut users: Vec<UserChange> = setting.users.against(base.users).collect();
@@ -49,7 +56,7 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
     let label = format!("Change of the mean wait of each user of {name} against {base_name}, by share of the area");
     let x = (ChartAxis::numbers(least * 0.8, 1.0, percent), "share of the area (processors times runtime)");
     let y = (ChartAxis::differences(most), "mean wait saved");
-    let frame = Frame { size: (WIDTH, TALL), ..Frame::new(&label, x, y) };
+    let frame = Frame { height: TALL, ..Frame::new(&label, x, y) };
     let picture = frame.draw(|drawing, inside| {
         for user in users.iter().rev() {
             let ink = if user.loses { Ink::Loss } else { Ink::Gain };
@@ -64,8 +71,8 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
             let point = inside.at(share(user), gain(user));
             drawing.titled(&title, |drawing| drawing.point(point, 3.4, ink, 0.75));
         }
-        let named = users.iter().take(NAMED);
-        name_points(drawing, inside, named.map(|user| (shown(user.user), inside.at(share(user), gain(user)))));
+        let points: Vec<Point> = users.iter().map(|user| inside.at(share(user), gain(user))).collect();
+        name_points(drawing, inside, &points, users.iter().take(NAMED).map(|user| shown(user.user)));
     });
     let headings = ["user", "share of the area", "jobs", "mean wait", "mean wait in the baseline", "saved", "loses"];
     let mut data = DataTable::new(1, headings);
@@ -86,7 +93,6 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
         left_out => format!(" {} with the least area are left out.", counted(left_out as u64, "user")),
     };
     ChartFigure {
-        title: format!("{name}: who gains, who pays"),
         legend: vec![
             (Mark::Box(Ink::Gain, 0.75), "does not lose (circle)".to_string()),
             (Mark::Box(Ink::Loss, 0.75), "loses (triangle)".to_string()),
@@ -104,15 +110,14 @@ pub fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pict
     }
 }
 
-/// Writes names beside their points, where there is room for them.
-fn name_points(drawing: &mut Drawing, inside: &Inside<'_>, named: impl Iterator<Item = (String, Point)>) {
+/// Writes the names of the first points beside them, on the side where they cover the fewest points, if no other name is there.
+fn name_points(drawing: &mut Drawing, inside: &Inside<'_>, points: &[Point], names: impl Iterator<Item = String>) {
     let mut labels: Vec<LabelBox> = Vec::new();
-    for (name, (x, y)) in named {
+    for (name, &(x, y)) in names.zip(points) {
         let wide = drawn_width(&name);
-        // To the right of the point, or to the left.
-        let tries = [x + 6.0, x - 6.0 - wide];
-        let mut tries =
-            tries.map(|left| LabelBox { left, top: y - 8.0, right: left + wide, bottom: y + 8.0 }).into_iter();
+        let at =
+            |left: f64, middle: f64| LabelBox { left, top: middle - 7.0, right: left + wide, bottom: middle + 7.0 };
+        let tries = [at(x + 6.0, y), at(x - 6.0 - wide, y), at(x - wide / 2.0, y - 12.0), at(x - wide / 2.0, y + 12.0)];
         let is_free = |label: &LabelBox| {
             let is_inside = label.left > inside.left + 2.0
                 && label.right < inside.right
@@ -120,8 +125,9 @@ fn name_points(drawing: &mut Drawing, inside: &Inside<'_>, named: impl Iterator<
                 && label.bottom < inside.bottom;
             is_inside && !labels.iter().any(|other| other.meets(label))
         };
-        if let Some(label) = tries.find(is_free) {
-            drawing.text((label.left, y), Anchor::Right, &name);
+        let covered = |label: &LabelBox| points.iter().filter(|point| label.has(**point)).count();
+        if let Some(label) = tries.into_iter().filter(is_free).min_by_key(covered) {
+            drawing.outlined_text((label.left, (label.top + label.bottom) / 2.0), Anchor::Right, &name);
             labels.push(label);
         }
     }
