@@ -26,7 +26,8 @@ pub const COMMAND: CommandForm = CommandForm {
 #[command(after_help = "Examples:
   sim example site && cd site
   sim sacct.txt --slurm-conf slurm.conf --associations site.dump
-  sim sacct.txt --scheduler slurm:conf=new.conf --baseline slurm:conf=slurm.conf/estimate
+  sim sacct.txt --scheduler slurm:conf=new.conf --predictor estimate \\
+    --baseline slurm:conf=slurm.conf/estimate
   sim recommend sacct.txt --slurm-conf slurm.conf
   sim fidelity sacct.txt --slurm-conf slurm.conf
   sim wait ask sacct.txt --queue squeue.txt --slurm-conf slurm.conf")]

@@ -41,6 +41,8 @@ mod tests {
         ("method", &["sim search"]),
         // Without a value all tasks have the defaults of the cluster.
         ("slurm", &["sim sweep"]),
+        // Without a value it lists them.
+        ("example", &["sim predict"]),
     ];
 
     #[test]
