@@ -28,6 +28,7 @@ CEA-Curie-2011 of the Parallel Workloads Archive, any version. Jobs end at their
     logs: &LOGS,
     options: &[StudyOption::replications([6, 1], SHAKEN)],
     has_runs: true,
+    cost: None,
     unit: "runs",
     steps: |setup| setup.logs.len() * CASES.len() * setup.replications as usize,
     compute,

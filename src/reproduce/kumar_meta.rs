@@ -13,7 +13,8 @@ use crate::metrics::Measure;
 use crate::parallel;
 use crate::sort::sort_by_key;
 use crate::stats::mean_and_half_width;
-use crate::time::MINUTE;
+use crate::text::counted;
+use crate::time::{MINUTE, readable_duration};
 use crate::trace::{Shaping, Workload, shape};
 
 /// Kumar and Vadhiyar: metascheduling by predicted waits.
@@ -48,6 +49,7 @@ comparable with ours. The 32 synthetic scenarios need no logs.",
         ),
     ],
     has_runs: false,
+    cost: Some(cost),
     unit: "runs",
     steps: |setup| cells(setup).len(),
     compute,
@@ -151,6 +153,21 @@ fn cells(setup: &Setup) -> Vec<MetaCell> {
     // The longest runs come first, so that no thread begins one of them when the others have nothing left to do.
     sort_by_key(&mut cells, |cell| (cell.policy != LEAST_PREDICTED, cell.scenario.is_some()));
     cells
+}
+
+/// The jobs that are simulated and the waits that are predicted, over all runs.
+fn cost(setup: &Setup) -> Result<String, StudyError> {
+    let sites = sites(setup)?;
+    let own: usize = sites.iter().map(|(_, workload)| workload.jobs.len()).sum();
+    let made: usize = Scenario::all().iter().map(|scenario| scenario.jobs(setup.days)).sum();
+    let replications = setup.replications as usize;
+    let jobs = (own + made) * POLICIES.len() * replications;
+    let predictions = (own * sites.len() + made * 4) * replications;
+    // A prediction of a wait takes 250 microseconds on a slow core; the rest takes little time in comparison.
+    let time = readable_duration(predictions as f64 * 250e-6 / setup.threads as f64);
+    let (runs, jobs) = (counted(cells(setup).len() as u64, "run"), counted(jobs as u64, "job"));
+    let predictions = counted(predictions as u64, "predicted wait");
+    Ok(format!("{runs}, {jobs}, up to {predictions}: about {time} at most"))
 }
 
 fn simulate(setup: &Setup, sites: &[FoundSite], cell: &MetaCell) -> Result<MetaSummary, String> {

@@ -29,6 +29,7 @@ workloads of the paper, ANL and SDSC95, are not public: their published figures 
         "The number of genetic searches per log, with seeds from 0 on. The measured figures are those of the first search, intervals are over all of them",
     )],
     has_runs: false,
+    cost: None,
     unit: "searches",
     steps: |setup| setup.logs.len() * (setup.replications as usize + 2),
     compute,

@@ -27,6 +27,8 @@ pub struct Study {
     pub options: &'static [StudyOption],
     /// Whether its runs are those of a sweep, which can be kept in a folder and listed.
     pub has_runs: bool,
+    /// What it will cost, in words, where that depends on the logs. None: its help says so.
+    pub cost: Option<fn(&Setup) -> Result<String, StudyError>>,
     /// What one step is: `runs`, `searches`, `workloads`.
     pub unit: &'static str,
     /// The number of steps.

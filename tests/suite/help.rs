@@ -89,7 +89,15 @@ fn shell(folder: &Path, script: &str) -> Ran {
 
 /// The command as it is on a terminal, where tables are the default.
 fn on_a_terminal(command: &str) -> String {
-    let plain = ["sim list", "sim generate", "sim trace convert", "sim help", "sim trace validate", "sim sweep status"];
+    let plain = [
+        "sim list",
+        "sim generate",
+        "sim trace convert",
+        "sim help",
+        "sim trace validate",
+        "sim sweep status",
+        "sim machine",
+    ];
     let is_plain = command.contains("sim predict") || plain.iter().any(|plain| command.starts_with(plain));
     let has_tables = !command.contains("--format") && !is_plain;
     if has_tables { format!("{command} --format table") } else { command.to_string() }

@@ -173,14 +173,14 @@ fn a_kill_at_any_moment_changes_no_answer() {
     for (predictor, keep) in [("sbh", "100"), ("kin", "100000")] {
         let lines: Vec<String> =
             exchanges(&first_jobs(1500), "sjbf", predictor, false).into_iter().skip(1).map(|(line, _)| line).collect();
-        let keep_all = ["-q", "predict", "--predictor", predictor, "--keep", keep];
+        let keep_all = ["-q", "predict", "--predictor", predictor, "--keep-jobs", keep];
         let expected = sim_fed(&keep_all, lines.join("\n").as_bytes()).out;
         let expected: Vec<&str> = expected.lines().collect();
         assert_eq!(expected.len(), lines.len());
         assert!(expected.iter().all(|answer| !answer.contains("error")));
         let folder = Folder::new();
         let state = folder.text("state");
-        let args = ["--predictor", predictor, "--keep", keep, "--state", &state];
+        let args = ["--predictor", predictor, "--keep-jobs", keep, "--state", &state];
         let (mut answered, mut kills) = (0, 0);
         while answered < lines.len() {
             let mut running = Running::start(&args);
@@ -369,7 +369,7 @@ fn a_state_without_checksums_is_read_and_gets_them() {
     let (text, _) = small_state(&folder);
     let probe = r#"{"event":"arrival","time":99999999,"job":{"id":"probe","user":2,"procs":1,"estimate":500}}"#;
     let run = |name: &str| {
-        let args = ["predict", "--predictor", "sbh", "--keep", "3", "--state", &folder.text(name)];
+        let args = ["predict", "--predictor", "sbh", "--keep-jobs", "3", "--state", &folder.text(name)];
         sim_fed(&args, format!("{probe}\n").as_bytes())
     };
     folder.write("new", &text);
@@ -568,7 +568,7 @@ fn peak_memory(child: &Child) -> u64 {
 fn many_events_need_no_more_memory_than_some() {
     let folder = Folder::new();
     let state = folder.text("state");
-    let mut running = Running::start(&["--predictor", "sbh", "--keep", "1000", "--state", &state]);
+    let mut running = Running::start(&["--predictor", "sbh", "--keep-jobs", "1000", "--state", &state]);
     let mut stdin = running.child.stdin.take().unwrap();
     let rounds = 66_667;
     let writing = std::thread::spawn(move || {
@@ -766,7 +766,7 @@ fn bad_usage_is_an_error_before_any_event_is_read() {
         (&["--state", "-"], "give the name of a file, not standard output"),
         (&["--state", &log, "--learn-from", &log], "would overwrite"),
         (&["--state", &log], "this is not a state file"),
-        (&["--keep", "0"], "--keep"),
+        (&["--keep-jobs", "0"], "--keep-jobs"),
     ] {
         let ran = sim_fed(&[&["predict"], args].concat(), b"{}\n");
         assert!(ran.code == 2 && ran.err.contains(message) && ran.out.is_empty(), "{args:?}: {ran:?}");

@@ -14,6 +14,7 @@ use again::command;
 use super::failure::{UsageError, refuse};
 use super::output_options::{KeepOption, OutputFiles, OutputOptions};
 use super::progress::Progress;
+use super::quiet::is_quiet;
 use super::settings::runs_in_words;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
@@ -126,6 +127,9 @@ fn execute(study: &Study, args: &StudyArgs, matches: &ArgMatches) -> anyhow::Res
             _ => *matches.get_one::<u64>(option.name).expect("it has a default"),
         };
         (option.set)(&mut setup, value);
+    }
+    if let Some(cost) = study.cost.filter(|_| !is_quiet()) {
+        note(cost(&setup)?);
     }
     let Computed { figures, runs } = compute(study, &setup)?;
     if let Some((cells, runs)) = &runs {

@@ -25,6 +25,18 @@ pub fn write_csv_lines<N: AsRef<str>, C: Borrow<Cell>, L: IntoIterator<Item = C>
     names: Option<impl IntoIterator<Item = N>>,
     lines: impl IntoIterator<Item = L>,
 ) -> io::Result<()> {
+    write_fields(out, names, lines).map_err(|error| match error.into_kind() {
+        // As it is: a closed pipe is no error, and a full disk is named.
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    })
+}
+
+fn write_fields<N: AsRef<str>, C: Borrow<Cell>, L: IntoIterator<Item = C>>(
+    out: &mut dyn Write,
+    names: Option<impl IntoIterator<Item = N>>,
+    lines: impl IntoIterator<Item = L>,
+) -> csv::Result<()> {
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Unflushed(out));
     let end = None::<&[u8]>;
     if let Some(names) = names {
@@ -42,7 +54,7 @@ pub fn write_csv_lines<N: AsRef<str>, C: Borrow<Cell>, L: IntoIterator<Item = C>
         }
         writer.write_record(end)?;
     }
-    writer.flush()
+    Ok(writer.flush()?)
 }
 
 /// An output that ends a line without ending a part of a compressed file.

@@ -30,6 +30,7 @@ published figure comes from one run of the model; the note says whether it is wi
         ),
     ],
     has_runs: false,
+    cost: None,
     unit: "workloads",
     steps: |setup| variants(setup.days).iter().map(|variant| variant.seeds(setup) as usize).sum(),
     compute,

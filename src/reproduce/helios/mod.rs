@@ -48,6 +48,7 @@ philly_vc.csv for Philly) and, if they are there, the published predictions Venu
     logs: &LOGS,
     options: &[StudyOption::replications([6, 1], SHAKEN)],
     has_runs: false,
+    cost: None,
     unit: "runs",
     steps: |setup| {
         setup.logs.len() * (MODEL.len() + (PREDICTORS.len() + GIVEN) * SCHEDULERS.len()) * setup.replications as usize

@@ -25,6 +25,7 @@ SDSC-BLUE-2000 of the Parallel Workloads Archive, any version. Missing logs are 
     logs: &[SDSC_SP2, CTC, KTH, SDSC_BLUE],
     options: &[StudyOption::replications([10, 1], SHAKEN)],
     has_runs: true,
+    cost: None,
     unit: "runs",
     steps: |setup| cells(setup, &cases()).len(),
     compute,

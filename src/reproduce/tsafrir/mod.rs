@@ -38,6 +38,7 @@ the jobs of KTH with estimates up to 4 hours. The paper prints no numbers for Fi
         )
     }],
     has_runs: false,
+    cost: None,
     unit: "runs",
     steps: |setup| simulations(setup).len(),
     compute,

@@ -3,6 +3,7 @@
 use super::{Chart, ChartFigure, Compared, Curve, CurveChart, DataCell, Draw, PicturedSetting};
 use crate::html::axis::ChartAxis;
 use crate::metrics::{ChartProbe, Series, SeriesStep};
+use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, date};
 use crate::trace::Workload;
 
@@ -43,7 +44,7 @@ fn time_of_point(workload: &Workload) -> (Seconds, String) {
         Some((time, name)) => (time, name.to_string()),
         None => {
             let days = (length / MOST_POINTS / (30 * DAY) + 1) * 30;
-            (days * DAY, format!("{days} days"))
+            (days * DAY, counted(days as u64, "day"))
         }
     }
 }
