@@ -46,3 +46,5 @@ mod slow_learned;
 mod slow_predictors;
 #[cfg(test)]
 mod slow_waits;
+#[cfg(test)]
+mod slurm_parts;

@@ -1,0 +1,125 @@
+//! The lists of a Slurm on nodes and of the nodes themselves, with their contents worked out by hand.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use shadowtime::job::JobId;
+use shadowtime::machine::ListRelation::{Apart, Other, Within};
+use shadowtime::machine::{Cluster, NodeShare, Nodes, Shapes, Tres, parse_slurm_conf};
+use shadowtime::request::{Request, Requests};
+use shadowtime::schedule::slurm::nodes::{
+    InUse, NodeSet, NodesState, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass, SlurmQueue,
+    SlurmSite,
+};
+use shadowtime::time::{DAY, HOUR};
+
+/// Nodes of four CPUs, in a partition without a limit and in one with a limit of an hour.
+fn cluster(nodes: u32) -> Cluster {
+    let conf = format!(
+        "NodeName=n[1-{nodes}] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=short Nodes=ALL MaxTime=60\n"
+    );
+    parse_slurm_conf(&conf, Path::new("")).unwrap().0
+}
+
+fn site(nodes: u32) -> SlurmSite {
+    SlurmSite::new(Arc::new(cluster(nodes)), SlurmParameters::default())
+}
+
+fn job(id: u64, partition: usize, site: &SlurmSite) -> SlurmJob {
+    let request = Request { cpus: 1, ..Request::default() };
+    SlurmJob { id, limit: 3 * DAY, ..SlurmJob::of(&request, vec![partition], &site.cluster) }
+}
+
+/// The ends do not come in the order of the starts, and three jobs share each of them.
+#[test]
+fn running_jobs_stay_in_order_of_their_ends_however_many_there_are() {
+    const JOBS: u32 = 300;
+    let site = site(JOBS);
+    let mut in_use = InUse::new(&site);
+    for n in 0..JOBS {
+        let end = i64::from(n * 17 % 100);
+        let grant = vec![NodeShare::new(n, Tres::on_node(1, 0))];
+        in_use.start(RunningJob { start: 0, end, id: (n.into(), 0), partition: 0, grant, is_whole: false }, &site);
+        assert!(in_use.running.is_sorted_by_key(|job| (job.end, job.id)), "after the start of job {n}");
+    }
+    for n in (0..JOBS).rev() {
+        let ended = in_use.end((n.into(), 0), &site).unwrap();
+        assert_eq!(ended.grant[0].node, n);
+        assert_eq!((in_use.nodes.nodes[n as usize].jobs, in_use.running.len()), (0, n as usize));
+    }
+}
+
+/// Of equal priorities the job that was submitted first is the first, then the one with the smaller number.
+#[test]
+fn jobs_of_one_priority_and_age_are_in_order_of_their_numbers() {
+    let site = site(1);
+    let mut queue = SlurmQueue::default();
+    for (id, submit) in [(8, 5), (7, 5), (9, 4), (6, 6)] {
+        queue.push(SlurmJob { submit, ..job(id, 0, &site) }, &site, |_, _| 100);
+    }
+    let order = |queue: &SlurmQueue| (0..4).map(|n| queue.entry(n).unwrap().job.id).collect::<Vec<_>>();
+    assert_eq!(order(&queue), [9, 7, 8, 6]);
+    queue.rank(|job, _| i64::from(job.id == 6));
+    assert_eq!(order(&queue), [6, 9, 7, 8]);
+}
+
+/// A job of three days is planned for all of them where the partition has no limit, and for an hour where that is the limit.
+#[test]
+fn a_job_is_planned_for_its_limit_where_the_partition_has_none() {
+    let site = site(1);
+    for (partition, planned) in [(0, 3 * DAY), (1, HOUR)] {
+        let mut queue = SlurmQueue::default();
+        queue.push(job(1, partition, &site), &site, |_, _| 1);
+        let mut state = NodesState::new(&site);
+        let mut pass = SlurmPass {
+            nodes: SlurmNodes { site: &site, state: &mut state, completing: NodeSet::none(site.len()) },
+            limits: &mut SiteLimits::default(),
+            now: 100,
+            unix_start: 0,
+            reserves_all: false,
+            arrays: BTreeMap::new(),
+            started: Vec::new(),
+            reserved: Vec::new(),
+        };
+        pass.main(|number| queue.entry(number), true);
+        assert_eq!(state.in_use.running[0].end, 100 + planned, "partition {partition}");
+    }
+}
+
+/// A job that is stopped has given its nodes back. When it leaves later, it has nothing more to give.
+#[test]
+fn a_stopped_job_gives_its_nodes_back_once() {
+    let mut requests = Requests::default();
+    let request = requests.intern(Request { cpus: 3, ..Request::default() });
+    let mut nodes = Nodes::new(Arc::new(Shapes::new(Arc::new(cluster(2)), &requests)));
+    let idle = nodes.free().to_vec();
+    for id in [JobId(0), JobId(1)] {
+        nodes.arrive(id, request);
+        nodes.start(id, vec![NodeShare::new(id.0, Tres::on_node(3, 0))]);
+    }
+    assert_eq!([nodes.free()[0].cpus(), nodes.free()[1].cpus()], [1, 1]);
+    nodes.stop(JobId(0));
+    assert_eq!([nodes.free()[0].cpus(), nodes.free()[1].cpus()], [4, 1]);
+    assert!(nodes.grant(JobId(0)).is_empty());
+    nodes.leave(JobId(0));
+    nodes.leave(JobId(1));
+    assert_eq!(nodes.free(), idle);
+}
+
+/// All nodes, the first two, the last two, and those between: a part is within the whole, never the other way round.
+#[test]
+fn a_list_of_nodes_is_within_a_longer_one_but_not_the_other_way_round() {
+    let conf = "NodeName=n[1-4] CPUs=4\nPartitionName=all Nodes=ALL Default=YES\nPartitionName=low Nodes=n[1-2]\n\
+        PartitionName=high Nodes=n[3-4]\nPartitionName=mid Nodes=n[2-3]\n";
+    let (cluster, _) = parse_slurm_conf(conf, Path::new("")).unwrap();
+    let mut requests = Requests::default();
+    let ids = ["all", "low", "high", "mid"]
+        .map(|name| requests.intern(Request { cpus: 1, partitions: vec![name.to_string()], ..Request::default() }));
+    let shapes = Shapes::new(Arc::new(cluster), &requests);
+    let [all, low, high, mid] = ids.map(|id| &*shapes.get(id).places[0].nodes);
+    let relations = |list| [all, low, high, mid].map(|other| shapes.relation(list, other));
+    assert_eq!(relations(all), [Within, Other, Other, Other]);
+    assert_eq!(relations(low), [Within, Within, Apart, Other]);
+    assert_eq!(relations(mid), [Within, Other, Other, Within]);
+}
