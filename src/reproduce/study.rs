@@ -28,7 +28,7 @@ pub struct Study {
     /// Whether its runs are those of a sweep, which can be kept in a folder and listed.
     pub has_runs: bool,
     /// What it will cost, in words, where that depends on the logs. None: its help says so.
-    pub cost: Option<fn(&Setup) -> Result<String, StudyError>>,
+    pub cost: Option<CostInWords>,
     /// What one step is: `runs`, `searches`, `workloads`.
     pub unit: &'static str,
     /// The number of steps.
@@ -40,6 +40,9 @@ pub struct Study {
     /// If a log cannot be read, if a simulation fails, or if results that are kept on disk cannot be read or written.
     pub compute: fn(&Setup, StepDone<'_>) -> Result<Computed, StudyError>,
 }
+
+/// Says what a study will cost.
+pub type CostInWords = fn(&Setup) -> Result<String, StudyError>;
 
 /// An option of a study: a whole number, which a quick test fixes.
 pub struct StudyOption {

@@ -79,7 +79,8 @@ pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSetting
 
 /// Items with equal keys, in the order of the first of each.
 pub(super) fn grouped<T, K: Ord + Clone>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
-    let (mut groups, mut places): (Vec<(K, Vec<T>)>, BTreeMap<K, usize>) = (Vec::new(), BTreeMap::new());
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: BTreeMap<K, usize> = BTreeMap::new();
     for item in items {
         let place = *places.entry(key(&item)).or_insert_with_key(|key| {
             groups.push((key.clone(), Vec::new()));

@@ -64,7 +64,7 @@ pub fn page(cells: &SweepCells<'_>, rows: &[FinishedRow], show: &[String]) -> an
     let sweep = cells.sweep;
     let asked = AskedSettings::read(show, rows).map_err(|error| UsageError(format!("--show: {error}")))?;
     let names = setting_columns(&sweep.grid);
-    let groups = groups(&sweep.grid, &names, &rows)?;
+    let groups = groups(&sweep.grid, &names, rows)?;
     let report = SweepReport {
         title: format!("Sweep {}", sweep.folder.display()),
         facts: facts(show, sweep, &cells.progress()),

@@ -32,12 +32,15 @@ pub const SECTIONS: [(&str, &[Chart]); 6] = [
     ("Gantt chart", &[gantt::CHART]),
 ];
 
+/// Makes what watches a run of a workload.
+type NewProbe = fn(&Workload) -> Box<dyn ChartProbe>;
+
 /// A kind of chart.
 pub struct Chart {
     /// What it shows, in a few words: its heading, and the name of its files.
     title: &'static str,
     /// What it has to see of a run. None if what a [`PicturedSetting`] has of every run is enough.
-    probe: Option<fn(&Workload) -> Box<dyn ChartProbe>>,
+    probe: Option<NewProbe>,
     /// How it is drawn.
     draw: Draw,
 }
