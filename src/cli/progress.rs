@@ -67,7 +67,7 @@ impl Progress {
 
     /// Sets the number of units done.
     pub fn set(&self, done: usize) {
-        self.show(done, self.total);
+        self.show(done, self.total, None);
     }
 
     /// Adds to the number of units done. For work in several threads.
@@ -77,18 +77,19 @@ impl Progress {
 
     /// Sets the number of units done, and the total if the bar has none yet.
     pub fn set_of(&self, done: usize, total: usize) {
-        self.show(done, Some(total));
+        self.show(done, Some(total), None);
     }
 
     /// Sets the number of units done and the text after it.
     pub fn set_with_text(&self, done: usize, text: String) {
-        self.show(done, self.total);
-        self.bar.get().into_iter().for_each(|bar| bar.set_message(text.clone()));
+        self.show(done, self.total, Some(text));
     }
 
-    fn show(&self, done: usize, total: Option<usize>) {
+    fn show(&self, done: usize, total: Option<usize>, text: Option<String>) {
         if self.enabled && self.since.elapsed() >= DELAY {
-            self.bar.get_or_init(|| self.begin(total)).set_position(done as u64);
+            let bar = self.bar.get_or_init(|| self.begin(total));
+            text.into_iter().for_each(|text| bar.set_message(text));
+            bar.set_position(done as u64);
         }
     }
 
