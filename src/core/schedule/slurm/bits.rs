@@ -128,22 +128,25 @@ impl Bits {
     }
 
     /// The longest runs of nodes in the set, in order of their numbers.
-    pub fn runs(&self) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
-        for (word, &bits) in self.0.as_slice().iter().enumerate() {
-            let mut left = bits;
-            while left != 0 {
-                let low = left.trailing_zeros();
-                let length = (!(left >> low)).trailing_zeros().min(usize::BITS - low);
-                let first = word as u32 * usize::BITS + low;
-                match runs.last_mut() {
-                    Some(last) if last.first + last.length == first => last.length += length,
-                    _ => runs.push(Run { first, length }),
-                }
-                // All bits up to the end of the run.
-                left &= usize::MAX.checked_shl(low + length).unwrap_or(0);
-            }
+    pub fn runs(&self) -> impl Iterator<Item = Run> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let first = self.next(at, 0)?;
+            at = self.next(first, usize::MAX).unwrap_or(self.0.len());
+            Some(Run { first: first as u32, length: (at - first) as u32 })
+        })
+    }
+
+    /// The first node from this one on whose bit differs from those of `other`, which are all alike. Whole words are passed at once.
+    fn next(&self, from: usize, other: usize) -> Option<usize> {
+        const BITS: usize = usize::BITS as usize;
+        let words = self.0.as_slice();
+        let mut word = from / BITS;
+        let mut left = (words.get(word)? ^ other) & (usize::MAX << (from % BITS));
+        while left == 0 {
+            word += 1;
+            left = words.get(word)? ^ other;
         }
-        runs
+        Some(word * BITS + left.trailing_zeros() as usize)
     }
 }

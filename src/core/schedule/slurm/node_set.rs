@@ -116,7 +116,7 @@ impl NodeSet {
     /// The longest runs, in order of their numbers.
     fn runs(&self) -> Cow<'_, [Run]> {
         match &self.0 {
-            SetKind::Bits(set) => set.runs().into(),
+            SetKind::Bits(set) => set.runs().collect::<Vec<Run>>().into(),
             SetKind::Runs(set) => set.runs().into(),
         }
     }
@@ -275,28 +275,45 @@ impl NodeSet {
     /// The share that a job of so many whole nodes gets; the set has at least as many. It is the shortest sufficient run of
     /// consecutive nodes, lowest numbers first. If none is long enough: the longest run, and then again for the other nodes.
     pub(super) fn choose(&self, nodes: u32) -> Share {
-        let runs = self.runs();
-        let sufficient = runs.iter().filter(|run| run.length >= nodes);
-        if let Some(&Run { first, .. }) = sufficient.min_by_key(|run| (run.length, run.first)) {
-            return [Run { first, length: nodes }].into();
+        match &self.0 {
+            SetKind::Bits(set) => choose_among(set.runs(), nodes),
+            SetKind::Runs(set) => choose_among(set.runs().iter().copied(), nodes),
         }
-        // Longest first, then lowest numbers first.
-        let mut runs: BinaryHeap<_> = runs.iter().map(|run| (run.length, Reverse(run.first))).collect();
-        let mut share = Vec::new();
-        let mut needed = nodes;
-        while let Some(&(length, Reverse(first))) = runs.peek()
-            && length < needed
-        {
-            runs.pop();
-            share.push(Run { first, length });
-            needed -= length;
-        }
-        let sufficient = runs.iter().filter(|(length, _)| *length >= needed);
-        let shortest = sufficient.min_by_key(|&&(length, Reverse(first))| (length, first));
-        let &(_, Reverse(first)) = shortest.expect("the set has enough nodes");
-        share.push(Run { first, length: needed });
-        share.into()
     }
+}
+
+/// [`NodeSet::choose`] among these runs, which are in order of their numbers. No run behind one that has just as many nodes is looked
+/// at.
+fn choose_among(all: impl Iterator<Item = Run>, nodes: u32) -> Share {
+    let (mut runs, mut shortest): (Vec<Run>, Option<Run>) = (Vec::with_capacity(64), None);
+    for run in all {
+        if run.length >= nodes && shortest.is_none_or(|shortest| run.length < shortest.length) {
+            shortest = Some(run);
+            if run.length == nodes {
+                break;
+            }
+        }
+        runs.push(run);
+    }
+    if let Some(Run { first, .. }) = shortest {
+        return [Run { first, length: nodes }].into();
+    }
+    // Longest first, then lowest numbers first.
+    let mut runs: BinaryHeap<_> = runs.into_iter().map(|run| (run.length, Reverse(run.first))).collect();
+    let mut share = Vec::new();
+    let mut needed = nodes;
+    while let Some(&(length, Reverse(first))) = runs.peek()
+        && length < needed
+    {
+        runs.pop();
+        share.push(Run { first, length });
+        needed -= length;
+    }
+    let sufficient = runs.iter().filter(|(length, _)| *length >= needed);
+    let shortest = sufficient.min_by_key(|&&(length, Reverse(first))| (length, first));
+    let &(_, Reverse(first)) = shortest.expect("the set has enough nodes");
+    share.push(Run { first, length: needed });
+    share.into()
 }
 
 #[cfg(test)]

@@ -252,8 +252,7 @@ impl Releases {
         }
         self.build_landmarks();
         let wanted = self.first_that_suffices(procs, allowed, until)?;
-        let before = self.landmarks[..=wanted / self.spacing].partition_point(|idle| !idle.gains(&self.idle, allowed));
-        let first = next_on(&self.jobs, allowed, before.saturating_sub(1) * self.spacing)?;
+        let first = self.first_on(allowed, wanted)?;
         let last = grouping.last_of_group(&self.jobs, allowed, first, wanted);
         let end = self.jobs[last].end;
         Some((grouping.start(end, now), last + 1))
@@ -278,13 +277,25 @@ impl Releases {
         if least > most {
             return None;
         }
+        // No more idle processors than those that are not allowed are missing then.
+        let others = self.procs - allowed.count();
+        let enough = least + self.totals[least..].partition_point(|&total| total.saturating_sub(others) < procs);
         let first = least.saturating_sub(1) / self.spacing;
-        let landmarks = &self.landmarks[first..=most / self.spacing];
-        let (mut last, mut count) = (landmarks.len() - 1, landmarks[landmarks.len() - 1].count_common(allowed));
-        if count >= procs {
-            last = landmarks[..last].partition_point(|idle| idle.count_common(allowed) < procs) - 1;
-            count = landmarks[last].count_common(allowed);
+        let landmarks = &self.landmarks[first..=most.min(enough) / self.spacing];
+        // The last of these with which they are not idle yet.
+        let (mut last, mut end, mut known) = (0, landmarks.len(), None);
+        // Where they may not be idle at all, the search begins at its end.
+        let mut middle = if enough > most { end - 1 } else { end / 2 };
+        while end - last > 1 {
+            let count = landmarks[middle].count_common(allowed);
+            if count < procs {
+                (last, known) = (middle, Some(count))
+            } else {
+                end = middle
+            }
+            middle = last.midpoint(end);
         }
+        let mut count = known.unwrap_or_else(|| landmarks[last].count_common(allowed));
         let from = (first + last) * self.spacing;
         if count + (self.totals[most] - self.totals[from]) < procs {
             return None;
@@ -293,6 +304,18 @@ impl Releases {
             count += allowed.count_of(&self.jobs[at].share);
             count >= procs
         })
+    }
+
+    /// The first job that has an allowed processor, at or before the job `wanted`, which has one. Mostly it is among the first of all.
+    fn first_on(&self, allowed: &NodeSet, wanted: usize) -> Option<usize> {
+        let (last, mut reach) = (wanted / self.spacing, 1);
+        let has_none = |idle: &NodeSet| !idle.gains(&self.idle, allowed);
+        while reach <= last && has_none(&self.landmarks[reach]) {
+            reach *= 2;
+        }
+        let from = reach / 2;
+        let more = self.landmarks[from + 1..reach.min(last + 1)].partition_point(has_none);
+        next_on(&self.jobs, allowed, (from + more) * self.spacing)
     }
 
     /// Computes the totals and the landmarks, if the jobs have changed.
