@@ -9,7 +9,7 @@ use proptest::sample::select;
 use shadowtime::engine::EngineOptions;
 use shadowtime::job::Job;
 use shadowtime::machine::{Cluster, Node, Resource};
-use shadowtime::request::Requests;
+use shadowtime::request::{MemoryAsked, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
 
 use crate::random::check;
@@ -22,8 +22,8 @@ type Free = [i64; 7];
 /// More than there is.
 const MANY: i64 = 1 << 40;
 
-/// The CPUs of a job, by node.
-type Got = BTreeMap<usize, i64>;
+/// The place of a job, and its CPUs by node.
+type Got = (usize, BTreeMap<usize, i64>);
 
 /// Time, whether it is a start, the order, the job, what it gives back.
 type TwinEvent = (i64, bool, usize, usize, Option<Got>);
@@ -34,14 +34,19 @@ struct TwinJob {
     runtime: i64,
     length: i64,
     cpus: i64,
-    partition: usize,
-    /// The nodes that it may have: one of these lists.
-    places: Vec<Vec<usize>>,
+    /// It may have the nodes of one of these.
+    places: Vec<TwinPlace>,
     memory_per_cpu: i64,
     memory_per_node: i64,
     all_memory: bool,
     gpus_per_node: i64,
-    /// The fewest nodes over which it is divided equally. 0: it takes the fewest that hold it.
+}
+
+#[derive(Clone, Debug)]
+struct TwinPlace {
+    partition: usize,
+    nodes: Vec<usize>,
+    /// The fewest nodes over which the job is divided equally. 0: it takes the fewest that hold it.
     least: i64,
     most: i64,
 }
@@ -64,12 +69,12 @@ impl Twin<'_> {
         if self.cluster.shares_cores { 1 } else { self.cluster.nodes[node].threads_per_core.into() }
     }
 
-    fn room(&self, free: &Free, node: usize, job: &TwinJob) -> i64 {
+    fn room(&self, free: &Free, node: usize, job: &TwinJob, at: usize) -> i64 {
         let memory = if job.all_memory { self.cluster.nodes[node].has.memory() as i64 } else { job.memory_per_node };
         if free[2] < job.gpus_per_node || free[1] < memory {
             return 0;
         }
-        let mut cpus = free[0].min(free[3 + job.partition]);
+        let mut cpus = free[0].min(free[3 + job.places[at].partition]);
         if job.memory_per_cpu > 0 {
             cpus = cpus.min(free[1] / job.memory_per_cpu);
         }
@@ -78,23 +83,25 @@ impl Twin<'_> {
 
     /// What a job gets on each node of one of its places.
     fn place(&self, free: &[Free], job: &TwinJob, at: usize, preferred: &[usize]) -> Option<Got> {
-        let nodes = &job.places[at];
-        if job.least == 0 {
-            return self.place_on_fewest(free, job, nodes, preferred).filter(|got| got.len() as i64 <= job.most);
+        let place = &job.places[at];
+        if place.least == 0 {
+            let got = self.place_on_fewest(free, job, at, preferred);
+            return got.filter(|(_, got)| got.len() as i64 <= place.most);
         }
-        let most = job.most.min(nodes.len() as i64).min(job.cpus.max(job.least));
-        (job.least..=most).find_map(|count| self.place_on(count, free, job, nodes, preferred))
+        let most = place.most.min(place.nodes.len() as i64).min(job.cpus.max(place.least));
+        (place.least..=most).find_map(|count| self.place_on(count, free, job, at, preferred))
     }
 
-    fn place_on(&self, count: i64, free: &[Free], job: &TwinJob, nodes: &[usize], preferred: &[usize]) -> Option<Got> {
-        let mut got = Got::new();
-        for at in 0..count {
-            let share = (job.cpus / count + i64::from(at < job.cpus % count)).max(1);
-            let has_room = |node: &usize| !got.contains_key(node) && self.room(&free[*node], *node, job) >= share;
-            let node = nodes.iter().copied().filter(has_room).min_by_key(|&node| self.rank(free, node, preferred))?;
+    fn place_on(&self, count: i64, free: &[Free], job: &TwinJob, at: usize, preferred: &[usize]) -> Option<Got> {
+        let mut got = BTreeMap::new();
+        for number in 0..count {
+            let share = (job.cpus / count + i64::from(number < job.cpus % count)).max(1);
+            let has_room = |node: &usize| !got.contains_key(node) && self.room(&free[*node], *node, job, at) >= share;
+            let nodes = job.places[at].nodes.iter().copied();
+            let node = nodes.filter(has_room).min_by_key(|&node| self.rank(free, node, preferred))?;
             got.insert(node, (share + self.core(node) - 1) / self.core(node) * self.core(node));
         }
-        Some(got)
+        Some((at, got))
     }
 
     fn rank(&self, free: &[Free], node: usize, preferred: &[usize]) -> (bool, i64, i64, i64, usize) {
@@ -103,14 +110,14 @@ impl Twin<'_> {
         (!preferred.contains(&node), gpus, cpus, memory, node)
     }
 
-    fn place_on_fewest(&self, free: &[Free], job: &TwinJob, nodes: &[usize], preferred: &[usize]) -> Option<Got> {
+    fn place_on_fewest(&self, free: &[Free], job: &TwinJob, at: usize, preferred: &[usize]) -> Option<Got> {
         let fullness = |node: usize| self.rank(free, node, preferred);
         let whole_cores = |share: i64, node: usize| (share + self.core(node) - 1) / self.core(node) * self.core(node);
         let mut got = BTreeMap::new();
         let mut rest = job.cpus;
         while rest > 0 {
-            let left = || nodes.iter().copied().filter(|node| !got.contains_key(node));
-            let room = |node: usize| self.room(&free[node], node, job);
+            let left = || job.places[at].nodes.iter().copied().filter(|node| !got.contains_key(node));
+            let room = |node: usize| self.room(&free[node], node, job, at);
             let holding = left().filter(|&node| room(node) >= rest).min_by_key(|&node| fullness(node));
             let (node, share) = match holding {
                 Some(node) => (node, rest),
@@ -122,10 +129,10 @@ impl Twin<'_> {
             got.insert(node, whole_cores(share, node));
             rest -= share;
         }
-        Some(got)
+        Some((at, got))
     }
 
-    fn change(&self, free: &mut [Free], job: &TwinJob, got: &Got, sign: i64) {
+    fn change(&self, free: &mut [Free], job: &TwinJob, (at, got): &Got, sign: i64) {
         for (&node, &cpus) in got {
             let memory = match job.all_memory {
                 true => self.cluster.nodes[node].has.memory() as i64,
@@ -134,7 +141,7 @@ impl Twin<'_> {
             for (value, used) in free[node].iter_mut().zip([cpus, memory, job.gpus_per_node]) {
                 *value += sign * used;
             }
-            free[node][3 + job.partition] += sign * cpus;
+            free[node][3 + job.places[*at].partition] += sign * cpus;
         }
     }
 
@@ -160,7 +167,7 @@ impl Twin<'_> {
             match got {
                 Some(got) => self.change(&mut free, &self.jobs[job], &got, 1),
                 None => {
-                    let full = |node: &usize| self.room(&now[*node], *node, &self.jobs[job]) < 1;
+                    let full = |node: &usize| self.room(&now[*node], *node, &self.jobs[job], planned[order].2) < 1;
                     let preferred: Vec<usize> = (0..free.len()).filter(full).collect();
                     let got = self.place(&free, &self.jobs[job], planned[order].2, &preferred)?;
                     self.change(&mut free, &self.jobs[job], &got, -1);
@@ -172,8 +179,14 @@ impl Twin<'_> {
         Some(placed)
     }
 
-    fn try_now(&self, job: usize) -> Option<Got> {
-        (0..self.jobs[job].places.len()).find_map(|at| self.try_place(job, at))
+    /// The places of a job in partitions that have fewer reservations than this.
+    fn open(&self, job: usize, counts: &[usize], most: usize) -> Vec<usize> {
+        let places = &self.jobs[job].places;
+        (0..places.len()).filter(|&at| counts[places[at].partition] < most).collect()
+    }
+
+    fn try_now(&self, job: usize, places: &[usize]) -> Option<Got> {
+        places.iter().find_map(|&at| self.try_place(job, at))
     }
 
     fn try_place(&self, job: usize, at: usize) -> Option<Got> {
@@ -194,7 +207,8 @@ impl Twin<'_> {
         self.walk(None, Some((job, &got))).map(|_| got)
     }
 
-    fn reserve(&mut self, job: usize) {
+    /// Returns the place of the reservation.
+    fn reserve(&mut self, job: usize, places: &[usize]) -> usize {
         let running = self.running.values().map(|(end, _)| *end);
         let planned = self.plan.iter().map(|&(start, other, _)| start + self.jobs[other].length);
         let mut ends: Vec<i64> = running.chain(planned).filter(|&end| end > self.now).collect();
@@ -202,8 +216,9 @@ impl Twin<'_> {
         let holds = |end: i64, at: usize| self.walk(Some((end, job, at)), None).is_some();
         let first = |at: usize| Some((ends.iter().copied().find(|&end| holds(end, at))?, at));
         // A place may have no instant at all, though the job fits there: the plan never leaves it.
-        let (start, at) = (0..self.jobs[job].places.len()).filter_map(first).min().unwrap();
+        let (start, at) = places.iter().filter_map(|&at| first(at)).min_by_key(|(start, _)| *start).unwrap();
         self.plan.push((start, job, at));
+        at
     }
 
     fn start(&mut self, job: usize, got: Got) {
@@ -238,30 +253,32 @@ impl Twin<'_> {
             self.plan.clear();
             let mut rest = Vec::new();
             for &job in &queue {
-                let partition = self.jobs[job].partition;
-                let Some(most) = reservations else {
-                    let places = 0..self.jobs[job].places.len();
-                    let placed = places.into_iter().find_map(|at| self.place(&self.free, &self.jobs[job], at, &[]));
-                    match placed.filter(|_| counts[partition] == 0) {
+                let all = self.open(job, &counts, reservations.unwrap_or(1));
+                let places = self.jobs[job].places.iter();
+                match reservations {
+                    _ if all.is_empty() => rest.push(job),
+                    None => match all.iter().find_map(|&at| self.place(&self.free, &self.jobs[job], at, &[])) {
                         Some(got) => (self.start(job, got), started.push(job)).1,
-                        None => counts[partition] = 1,
-                    }
-                    continue;
-                };
-                if counts[partition] >= most {
-                    rest.push(job);
-                    continue;
+                        None => places.for_each(|place| counts[place.partition] = 1),
+                    },
+                    Some(_) => match self.try_now(job, &all) {
+                        Some(got) => (self.start(job, got), started.push(job)).1,
+                        None => {
+                            let at = self.reserve(job, &all);
+                            counts[self.jobs[job].places[at].partition] += 1;
+                        }
+                    },
                 }
-                match self.try_now(job) {
-                    Some(got) => (self.start(job, got), started.push(job)).1,
-                    None => (self.reserve(job), counts[partition] += 1).1,
-                }
+            }
+            if reservations.is_none() {
+                rest.clear();
             }
             if by_length {
                 rest.sort_by_key(|&job| (self.jobs[job].length, job));
             }
             for job in rest {
-                if let Some(got) = self.try_now(job) {
+                let all: Vec<usize> = (0..self.jobs[job].places.len()).collect();
+                if let Some(got) = self.try_now(job, &all) {
                     self.start(job, got);
                     started.push(job);
                 }
@@ -305,11 +322,15 @@ fn ruled_clusters() -> impl Strategy<Value = Cluster> {
     )
 }
 
-/// How a job says its nodes, and its constraint, beside a [`Draft`].
-type DraftMore = (u32, &'static str);
+/// Beside a [`Draft`]: how a job says its nodes, its constraint, whether its memory is that of each node, the partitions that it may
+/// have beside its own, and the job whose request it has if that comes before it.
+type DraftMore = (u32, &'static str, bool, [bool; 4], usize);
 
 fn more_of_drafts() -> impl Strategy<Value = Vec<DraftMore>> {
-    vec((0..5u32, select(vec!["", "", "", "a", "a|b", "(a|b)&c", "[a|b]", "c&[b|a]", "[(a&b)|c]"])), 45)
+    let constraints = select(vec!["", "", "", "a", "a|b", "(a|b)&c", "[a|b]", "c&[b|a]", "[(a&b)|c]"]);
+    let others = prop_oneof![Just([false; 4]), any::<[bool; 4]>()];
+    let requests = prop_oneof![Just(45..46usize), Just(0..2usize), Just(0..6usize)];
+    requests.prop_flat_map(move |like| vec((0..5u32, constraints.clone(), any::<bool>(), others.clone(), like), 45))
 }
 
 /// The kinds of nodes of these constraints, worked out by hand.
@@ -339,24 +360,38 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         ("sjbf:reservations=3", Some(3), true),
         ("conservative", Some(usize::MAX), false),
     ]);
-    let cases = (ruled_clusters(), drafts(), more_of_drafts(), schedulers, any::<bool>());
-    check(702, 2000, cases, |(cluster, asked, more_asked, (scheduler, reservations, by_length), spread)| {
+    // Without some of what jobs ask for, more of them can run. If all come at once, the queue is deep.
+    let asks = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let cases = (ruled_clusters(), drafts(), more_of_drafts(), asks, schedulers, any::<bool>());
+    check(702, 4000, cases, |(cluster, asked, more_asked, asks, (scheduler, reservations, by_length), spread)| {
+        let (asks_devices, asks_features, asks_nodes, come_at_once) = asks;
         let separator = if scheduler.contains(':') { ',' } else { ':' };
         let scheduler = format!("{scheduler}{separator}placement={}", if spread { "spread" } else { "pack" });
         let mut requests = Requests::default();
         let (mut submit, mut jobs, mut twins) = (0, Vec::new(), Vec::new());
         // If nothing is known of memory, it does not count.
-        let is_known = asked.iter().any(|draft| draft.5 > 0)
+        let like = |number: usize| more_asked[number].4.min(number);
+        let is_known = (0..asked.len()).any(|number| asked[like(number)].5 > 0)
             || cluster.partitions.iter().any(|partition| partition.memory_per_cpu.is_some());
         let counts_memory = is_known && !cluster.ignores_memory;
-        for ((gap, runtime, more, cpus, partition, memory, gpus, nodes), (said, constraint)) in
-            asked.into_iter().zip(more_asked)
-        {
-            submit += gap;
-            let partition = partition % cluster.partitions.len();
-            let rules = &cluster.partitions[partition];
-            let mut request = request_of(cpus, rules, (memory, gpus, nodes));
+        for (number, &(gap, runtime, more, ..)) in asked.iter().enumerate() {
+            submit += if come_at_once { 0 } else { gap };
+            let (_, _, _, cpus, partition, memory, gpus, nodes) = asked[like(number)];
+            let (said, constraint, is_per_node, others, _) = more_asked[like(number)];
+            let gpus = if asks_devices { gpus } else { 0 };
+            let nodes = if asks_nodes { nodes } else { 0 };
+            let constraint = if asks_features { constraint } else { "" };
+            let count = cluster.partitions.len();
+            let own = partition % count;
+            let others = (0..count).filter(|&other| other != own && others[other]);
+            let partitions: Vec<usize> = std::iter::once(own).chain(others).collect();
+            let first = &cluster.partitions[own];
+            let mut request = request_of(cpus, first, (memory, gpus, nodes));
+            request.partitions = partitions.iter().map(|&at| cluster.partitions[at].name.clone()).collect();
             request.constraint = constraint.to_string();
+            if is_per_node && memory > 0 {
+                request.memory = MemoryAsked::PerNode(memory);
+            }
             let asked_most = match said {
                 // 2-, 2-3, or 2.
                 0 => 0,
@@ -366,20 +401,27 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
             request.max_nodes = asked_most;
             // One node at least leaves the number open, one node exactly does not.
             let is_open = nodes == 0 || (nodes == 1 && asked_most != 1);
-            let mut least = if is_open { 0 } else { i64::from(nodes) };
-            if !(least == 0 && rules.min_nodes < 2) {
-                least = least.max(rules.min_nodes.into());
-            }
-            let allowed = rules.max_nodes.map_or(MANY, i64::from);
-            let most = if asked_most == 0 { allowed } else { allowed.min(asked_most.into()) };
-            let per_cpu = if memory > 0 { memory } else { rules.memory_per_cpu.unwrap_or(0) };
-            let is_mine = |of_kind: &fn(&Node) -> bool, at: &usize| {
-                let node = &cluster.nodes[*at];
-                rules.nodes.contains(&(*at as u32)) && !node.is_down && of_kind(node)
+            let list = |at: usize, of_kind: &fn(&Node) -> bool| {
+                let is_mine = |node: &usize| {
+                    let node = &cluster.nodes[*node];
+                    !node.is_down && of_kind(node)
+                };
+                let own = cluster.partitions[at].nodes.iter().map(|&node| node as usize).filter(is_mine).collect();
+                let rules = &cluster.partitions[at];
+                let mut least = if is_open { 0 } else { i64::from(nodes) };
+                if !(least == 0 && rules.min_nodes < 2) {
+                    least = least.max(rules.min_nodes.into());
+                }
+                let allowed = rules.max_nodes.map_or(MANY, i64::from);
+                let most = if asked_most == 0 { allowed } else { allowed.min(asked_most.into()) };
+                TwinPlace { partition: at, nodes: own, least, most }
             };
-            let list = |of_kind: &fn(&Node) -> bool| {
-                (0..cluster.nodes.len()).filter(|at| is_mine(of_kind, at)).collect::<Vec<usize>>()
-            };
+            let kinds = kinds_of(constraint);
+            let places = partitions.iter().flat_map(|&at| kinds.iter().map(move |kind| list(at, kind)));
+            let places = places.collect();
+            // A job that does not say its memory has what its first partition gives.
+            let default = if memory > 0 { 0 } else { first.memory_per_cpu.unwrap_or(0) };
+            let [per_cpu, per_node] = if is_per_node { [default, memory] } else { [default.max(memory), 0] };
             let id = requests.intern(request);
             jobs.push(Job { request: id, ..job_of(1, submit, cpus, runtime, runtime + more) });
             twins.push(TwinJob {
@@ -387,14 +429,11 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
                 runtime,
                 length: runtime + more,
                 cpus: cpus.into(),
-                partition,
-                places: kinds_of(constraint).iter().map(list).collect(),
+                places,
                 memory_per_cpu: if counts_memory { per_cpu as i64 } else { 0 },
-                memory_per_node: 0,
-                all_memory: counts_memory && per_cpu == 0,
+                memory_per_node: if counts_memory { per_node as i64 } else { 0 },
+                all_memory: counts_memory && per_cpu == 0 && per_node == 0,
                 gpus_per_node: gpus.into(),
-                least,
-                most,
             });
         }
         let all = Workload { requests: Arc::new(requests), ..workload(1000, &jobs) };
@@ -412,11 +451,11 @@ fn schedulers_on_nodes_equal_the_slow_twin() {
         };
         // A place on which a job does not fit the idle machine is none.
         let fits = |job: &TwinJob, at: usize| {
-            job.least.max(1) <= job.most && twin(&twins).place(&free, job, at, &[]).is_some()
+            job.places[at].least.max(1) <= job.places[at].most && twin(&twins).place(&free, job, at, &[]).is_some()
         };
         let with_places = |job: &TwinJob| {
             let mut places =
-                job.places.iter().enumerate().filter(|(at, _)| fits(job, *at)).map(|(_, list)| list.clone());
+                job.places.iter().enumerate().filter(|(at, _)| fits(job, *at)).map(|(_, place)| place.clone());
             let places: Vec<_> = places.by_ref().collect();
             (!places.is_empty()).then(|| TwinJob { places, ..job.clone() })
         };
