@@ -8,7 +8,7 @@ use super::nodes::{
 };
 use crate::time::{Seconds, Time};
 use ahead::Ahead;
-use plan::{BackfillPlan, JobShape};
+use plan::BackfillPlan;
 
 /// What becomes of an entry.
 enum TriedEntry {
@@ -103,7 +103,7 @@ impl SlurmPass<'_, '_> {
         if plan.hopeless.contains(&shape) {
             return TriedEntry::Hopeless;
         }
-        let tried = self.search(entry, counts, shape, plan);
+        let tried = self.search(entry, counts, shape.2, plan);
         match tried {
             TriedEntry::Hopeless if !entry.job.has_gpus() => drop(plan.hopeless.insert(shape)),
             TriedEntry::Hopeless | TriedEntry::PassedOver => {}
@@ -117,11 +117,11 @@ impl SlurmPass<'_, '_> {
         &mut self,
         entry: QueueEntry<'_>,
         nodes: &NodeCounts,
-        shape: JobShape,
+        limit: Seconds,
         plan: &mut BackfillPlan,
     ) -> TriedEntry {
         let QueueEntry { job, partition } = entry;
-        let (site, now, limit) = (self.nodes.site, self.now, shape.2);
+        let (site, now) = (self.nodes.site, self.now);
         let parameters = &site.parameters;
         let is_planned = plan.planned.contains(&job.id);
         let reserved = plan.reserved.get(&partition).copied().unwrap_or(0);
@@ -140,9 +140,7 @@ impl SlurmPass<'_, '_> {
         }
         let possible = site.pool.is_none().then(|| self.nodes.candidates(entry, true));
         let of = site.pool.is_none().then_some(&site.partition_nodes[partition]);
-        let mut from = plan.first_attempt(shape, now);
-        // Whether only the number of nodes made attempts fail. With fewer of them free, other reasons may vanish.
-        let mut is_short = site.pool.is_some();
+        let mut from = now;
         for _ in 0..MOST_TIMES {
             if from > plan.space.end() || from == plan.space.end() && site.pool.is_none() {
                 self.holds_before(now);
@@ -169,9 +167,6 @@ impl SlurmPass<'_, '_> {
                 match later {
                     Some(later) if !only_now => from = later,
                     _ => return passed_over,
-                }
-                if is_short {
-                    plan.fails_before(shape, from);
                 }
                 continue;
             };
@@ -230,7 +225,7 @@ impl SlurmPass<'_, '_> {
                 self.holds_before(now);
             }
             if let Some(later) = later.filter(|&later| start > later) {
-                (from, is_short) = (later, false);
+                from = later;
                 continue;
             }
             if start > now + parameters.window {
@@ -240,7 +235,7 @@ impl SlurmPass<'_, '_> {
             let (begin, end) = (plan.space.floor(start), plan.space.floor(start + limit));
             let share = self.nodes.share(entry, &opening, &plan.free);
             if start > now && !plan.space.is_free(begin, end, &share) {
-                (from, is_short) = (start, false);
+                from = start;
                 continue;
             }
             if end >= plan.space.end() {
@@ -264,7 +259,6 @@ impl SlurmPass<'_, '_> {
             if parameters.one_reservation {
                 plan.planned.insert(job.id);
             }
-            plan.forget_failures(begin);
             if self.nodes.state.in_use.pool.as_ref().is_some_and(|pool| pool.idle().meets_share(&share)) {
                 self.find_falls(plan);
             }

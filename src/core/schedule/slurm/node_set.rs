@@ -20,6 +20,7 @@ enum SetKind {
     /// Takes the same time whatever is in the set.
     Bits(Bits),
     /// Takes less time and memory the fewer runs there are: for pools of millions of processors, of which bits take too much memory.
+    /// The first 12,000 jobs of Curie, with 93,312 processors, take 2.6 times as long with bits.
     Runs(Runs),
 }
 

@@ -1,4 +1,4 @@
-//! What a backfill pass keeps from entry to entry: its reservations, and attempts that need not be made again.
+//! What a backfill pass keeps from entry to entry: its reservations, and what got nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,6 @@ use crate::time::{Seconds, Time};
 
 /// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its partition and its limit.
 pub(super) type JobShape = (usize, usize, Seconds);
-
-/// Attempts on a pool that need not be made again: a job of at least as many processors for at least as long fails in all of them
-/// too, and is tried from `from`.
-pub(super) struct FailedAttempt {
-    pub procs: usize,
-    pub limit: Seconds,
-    pub from: Time,
-}
 
 /// What a pass keeps from entry to entry.
 pub(super) struct BackfillPlan {
@@ -39,7 +31,6 @@ pub(super) struct BackfillPlan {
     pub hopeless: FxHashSet<JobShape>,
     /// The weights of nodes with which these got nothing.
     pub weights: Vec<NodeWeight>,
-    pub failures: Vec<FailedAttempt>,
 }
 
 impl BackfillPlan {
@@ -58,28 +49,6 @@ impl BackfillPlan {
             falls: Vec::new(),
             hopeless: FxHashSet::default(),
             weights: state.weights.clone(),
-            failures: Vec::new(),
-        }
-    }
-
-    /// When a job is to be tried first.
-    pub fn first_attempt(&self, (procs, _, limit): JobShape, now: Time) -> Time {
-        let known = self.failures.iter().filter(|failure| failure.procs <= procs && failure.limit <= limit);
-        known.map(|failure| failure.from).max().unwrap_or(now)
-    }
-
-    /// All attempts of a job before `from` have failed.
-    pub fn fails_before(&mut self, (procs, _, limit): JobShape, from: Time) {
-        self.failures.retain(|failure| failure.procs != procs || failure.limit != limit);
-        self.failures.push(FailedAttempt { procs, limit, from });
-    }
-
-    /// After a reservation that begins then.
-    pub fn forget_failures(&mut self, begin: Time) {
-        if !self.failures.is_empty() {
-            // Nothing has changed before the reservation. At its begin there may be no release any more.
-            let is_release = self.space.next_release(None, begin - 1, begin - 1) == Some(begin);
-            self.failures.retain(|failure| failure.from < begin || failure.from == begin && is_release);
         }
     }
 }

@@ -26,7 +26,8 @@ pub struct Prospect {
 }
 
 /// What jobs of one kind could use of their nodes as running jobs leave. It is an upper bound for the whole pass, in which jobs only
-/// start: a test on nodes of which the sums do not suffice is not made.
+/// start: a test on nodes of which the sums do not suffice is not made. A week of UB's medium cluster takes twice as long if it is
+/// computed for each entry anew.
 #[derive(Clone, Debug, Default)]
 pub struct RoomOverTime {
     /// In which pass it was computed, and of what is used then.
