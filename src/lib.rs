@@ -100,6 +100,8 @@
 //! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
 //!   `schedule/backfill/nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
 //!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.
+//! - Job arrays: which jobs of a log are tasks of one, `trace/conditions/arrays.rs`; how Slurm tries them,
+//!   `schedule/slurm/nodes/arrays.rs`; their place in its queue, `schedule/slurm/policy/arrays.rs`.
 //! - Which passes of Slurm need not be made: `schedule/slurm/last_passes.rs`.
 //! - The virtual schedule of `fair`, and whom it protects: `schedule/fair/schedule.rs`; the accounts of users,
 //!   `schedule/fair/accounts.rs`; in which order jobs are tried, `schedule/fair/precedence.rs`.

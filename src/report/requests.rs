@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::metrics::{Column, Shown, column_list};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
-use crate::trace::{ConditionTexts, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
+use crate::trace::{ConditionTexts, Conditions, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
 use shadowtime_core::output::write_rows;
 use shadowtime_core::tres::{Resource, ResourceColumns};
 
@@ -39,7 +39,7 @@ fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
 }
 
 /// When the file has the columns of conditions.
-const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time";
+const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time, or are tasks of arrays";
 
 /// The columns of `--requests-out`. What a job does not say is empty.
 pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
@@ -76,7 +76,7 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);
         label "hold" "yes if it is held, or when it is released, in seconds of the log" row.conditions.hold.clone(),
             only(WITH_CONDITIONS);
-        label "array" "the id of its array, if that has a limit" row.conditions.array.clone(), only(WITH_CONDITIONS);
+        label "array" "the id of its array" row.conditions.array.clone(), only(WITH_CONDITIONS);
         count "array_limit" "the most tasks of the array that run at once" row.conditions.array_limit,
             only(WITH_CONDITIONS);
     };
@@ -85,20 +85,22 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
 
 /// Writes the requests and conditions of a log, one row per job that has some.
 pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
-    let columns = request_columns();
-    let is_written = |column: &&Column<RequestRow<'_>>| column.only.is_empty() || !log.conditions.is_empty();
+    let (columns, none) = (request_columns(), Conditions::default());
+    let arrays = log.conditions.array_places();
+    let has_conditions = !(log.conditions.is_empty() && arrays.is_empty());
+    let is_written = |column: &&Column<RequestRow<'_>>| column.only.is_empty() || has_conditions;
     let count = columns.iter().filter(is_written).count();
     let rows = log.records.iter().enumerate().filter_map(|(at, record)| {
         let (request, conditions) = (log.requests.get(at), log.conditions.get(at));
-        if request.is_none() && conditions.is_none() {
+        let array = arrays.get(&(at as u32)).map(|&array| &log.conditions.arrays[array as usize]);
+        if request.is_none() && conditions.is_none() && array.is_none() {
             return None;
         }
         let plain = || Request { cpus: record.requested.max(record.allocated).max(1) as u32, ..Request::default() };
-        let texts = |conditions| ConditionTexts::of(conditions, record, &log.records, &log.conditions);
         let row = RequestRow {
             job: record.number,
             request: request.map_or_else(|| Cow::Owned(plain()), Cow::Borrowed),
-            conditions: conditions.map(texts).unwrap_or_default(),
+            conditions: ConditionTexts::of(conditions.unwrap_or(&none), array, record, &log.records),
         };
         Some(([""; 0], row))
     });

@@ -15,7 +15,7 @@ use shadowtime::predict;
 use shadowtime::schedule::{Decisions, Machine, Policy, Scheduler};
 use shadowtime::trace::{
     Cleaning, Conditions, Dependency, DependencyKind, LogConditions, LogNames, LogReading, NeverEligible, PartitionMap,
-    ReadOptions, Shaping, Source, Unit, Workload, clean, put_on_cluster, read, shape,
+    ReadOptions, Shaping, Source, TaskArrays, Unit, Workload, clean, put_on_cluster, read, shape,
 };
 use shadowtime_twins::random::{check, fewer};
 
@@ -496,6 +496,49 @@ fn conditions_survive_a_conversion() {
     sim_ok(&[&[&swf[..], "--requests", &asked], &setting[..], &[&other]].concat());
     assert_eq!(folder.read("one.csv"), folder.read("other.csv"));
     assert!(folder.read("one.csv").lines().next().unwrap().ends_with(",backfilled,eligible,log_id"));
+}
+
+/// Two tasks without a limit, two of which one runs at once, and a job.
+const ARRAYS: &str =
+    "1,0,10,1 array=x\n 2,0,10,1 array=y most=1\n 3,5,10,1 array=x\n 4,5,10,1\n 5,6,10,1 array=y most=1";
+
+#[test]
+fn arrays_without_a_limit_are_known_but_hold_nobody() {
+    let workload = workload(4, ARRAYS);
+    let of = |workload: &Workload| {
+        let arrays = TaskArrays::of(workload);
+        let of_jobs = (0..workload.jobs.len()).map(|at| arrays.of_job(at)).collect::<Vec<_>>();
+        (of_jobs, [0, 1, 2, 3].map(|array| arrays.limited_size(array)))
+    };
+    let (x, y) = (Some(0), Some(1));
+    assert_eq!(of(&workload), (vec![x, y, x, None, y], [None, Some(2), None, None]));
+    let waits =
+        schedule(&workload, "fcfs", "estimate").iter().map(|(_, eligible, start)| start - eligible).sum::<i64>();
+    assert_eq!((waits, schedule(&workload, "fcfs", "estimate")[4]), (0, (5, 10, 10)));
+    // The copies of tasks are tasks of copies of their arrays.
+    let twice = shape(workload.clone(), &Shaping { repeat: 2, ..Shaping::default() }).unwrap();
+    let (own, sizes) = of(&twice);
+    let copied = [Some(2), Some(3), Some(2), None, Some(3)];
+    assert_eq!(own, [vec![x, y, x, None, y], copied.to_vec()].concat());
+    assert_eq!(sizes, [None, Some(2), None, Some(2)]);
+    assert_eq!(of(&workload.as_recorded()).0, [x, y, x, None, y]);
+}
+
+#[test]
+fn arrays_survive_a_conversion() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.csv", table(ARRAYS));
+    let [swf, asked] = ["site.swf", "asked.csv"].map(|name| folder.text(name));
+    let convert = ["trace", "convert", &log, "--log-format", FORMAT, "--procs", "2", "--out", &swf];
+    sim_ok(&[&convert[..], &["--requests-out", &asked]].concat());
+    let written = folder.read("asked.csv");
+    let ends = ["x,", "y,1", "x,", "y,1"].map(|end| format!(",{end}"));
+    let rows: Vec<&str> = written.lines().skip(1).collect();
+    assert!(rows.len() == 4 && rows.iter().zip(&ends).all(|(row, end)| row.ends_with(end)), "{written}");
+    let again = folder.text("again.csv");
+    let back = ["trace", "convert", &swf, "--requests", &asked, "--out", &folder.text("more.swf")];
+    sim_ok(&[&back[..], &["--requests-out", &again]].concat());
+    assert_eq!(folder.read("again.csv"), written);
 }
 
 #[test]

@@ -13,13 +13,16 @@ use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
-    ArrayTasks, NodeSet, NodesState, Owners, QueueEntry, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters,
-    SlurmPass, SlurmSite, Started, candidates, plain_weight,
+    ArrayTasks, NodeSet, NodesState, Owners, QueueEntry, Reserved, RunningJob, SiteLimits, SlurmJob, SlurmNodes,
+    SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
 };
 
 use crate::sacctmgr_commands::dump_of;
 use crate::slurm_node_priorities::judged_priorities;
 use crate::support::Folder;
+
+/// The numbers of jobs are multiples of this, with numbers for the tasks of arrays between them.
+const MOST_TASKS: u64 = 1000;
 
 /// A job of a record.
 pub(crate) struct RecordedJob {
@@ -77,17 +80,12 @@ impl NodeRecord {
         }
         let cluster = MachineFile::read(&file).unwrap().cluster.clone();
         let keys = SlurmConf::parse(conf, Path::new("")).unwrap().spec();
-        let mut parameters = SlurmParameters::of(&catalog::parse(&keys).unwrap());
-        // A simulation has no arrays in its queue, so this is no key of the scheduler.
-        let items = setting(conf, "SchedulerParameters").unwrap_or_default().split(',');
-        if let Some(most) = items.filter_map(|item| item.strip_prefix("bf_max_job_array_resv=")).next() {
-            parameters.array_reservations = most.parse().unwrap();
-        }
+        let parameters = SlurmParameters::of(&catalog::parse(&keys).unwrap());
         let site = SlurmSite::new(cluster, parameters);
         let jobs = record["jobs"].as_array().unwrap().iter().map(|job| recorded_job(job, &site));
         NodeRecord {
             unix_start: record["t0"].as_i64().unwrap(),
-            jobs: jobs.map(|job| (job.job.id, job)).collect(),
+            jobs: jobs.map(|job| (job.job.id / MOST_TASKS, job)).collect(),
             events: record["events"].as_array().unwrap().clone(),
             conf: conf.to_string(),
             // With this flag the log says when they are not any more. Without it, 3 to 8 ms were seen on an idle machine.
@@ -151,7 +149,7 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         extra: job["extra"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_string()).collect(),
         after: job["dep"][1].as_u64(),
         job: SlurmJob {
-            id: job["id"].as_u64().unwrap(),
+            id: job["id"].as_u64().unwrap() * MOST_TASKS,
             kind: job["id"].as_u64().unwrap() as usize,
             user: user.trim_start_matches('u').parse().unwrap_or(0),
             submit: job["submit"].as_i64().unwrap(),
@@ -198,12 +196,22 @@ pub(crate) struct PassFigures {
     pub first_other: Option<String>,
 }
 
+/// The tasks of a recorded array.
+#[derive(Clone, Copy)]
+struct RecordedArray {
+    /// Those that have not started, and those that run.
+    left: u32,
+    running: u32,
+    /// The most that run at once. 0: no limit.
+    most: u32,
+}
+
 /// A recorded run while it is replayed.
 struct Replayed<'r> {
     record: &'r NodeRecord,
     state: NodesState,
     waiting: BTreeSet<u64>,
-    arrays: BTreeMap<u64, ArrayTasks>,
+    arrays: BTreeMap<u64, RecordedArray>,
     priorities: BTreeMap<u64, BTreeMap<String, i64>>,
     ends: Vec<(f64, u64)>,
     gone: BTreeSet<u64>,
@@ -237,7 +245,7 @@ impl Replayed<'_> {
                     let (range, most) = job.extra[1].split_once('%').unwrap_or((&job.extra[1], "0"));
                     let (first, last) = range.split_once('-').unwrap();
                     let left = last.parse::<u32>().unwrap() - first.parse::<u32>().unwrap() + 1;
-                    self.arrays.insert(id, ArrayTasks { left, running: 0, most: most.parse().unwrap() });
+                    self.arrays.insert(id, RecordedArray { left, running: 0, most: most.parse().unwrap() });
                 }
             }
             ("prio", _) => {
@@ -253,7 +261,7 @@ impl Replayed<'_> {
                 self.gone.insert(id);
             }
             ("end", _) => {
-                if let Some(ended) = self.state.in_use.end((id, 0), site) {
+                if let Some(ended) = self.state.in_use.end(id * MOST_TASKS, site) {
                     self.ends.push((time, id));
                     self.done.insert(id);
                     self.limits.end(&job.unwrap().job, &ended, time as i64);
@@ -278,7 +286,7 @@ impl Replayed<'_> {
                 let is_whole = job.job.is_whole || site.cluster.partitions[partition].exclusive;
                 let (end, grant) = (job.start + job.job.limit, job.grant.clone());
                 self.limits.start(QueueEntry { job: &job.job, partition }, &grant);
-                let running = RunningJob { start: job.start, end, id: (id, 0), partition, grant, is_whole };
+                let running = RunningJob { start: job.start, end, id: job.job.id, partition, grant, is_whole };
                 self.state.in_use.start(running, site);
             }
             _ => {}
@@ -313,8 +321,8 @@ impl Replayed<'_> {
         };
         let is_singleton = |job: &RecordedJob| job.extra.iter().any(|word| word == "singleton");
         let is_before = |other: &RecordedJob| {
-            let other_id = other.job.id;
-            let runs = self.state.in_use.running.iter().any(|running| running.id == (other_id, 0));
+            let other_id = other.job.id / MOST_TASKS;
+            let runs = self.state.in_use.running.iter().any(|running| running.id == other.job.id);
             other_id != id
                 && other.user == job.user
                 && is_singleton(other)
@@ -328,13 +336,24 @@ impl Replayed<'_> {
             && !(word("--hold") && time < self.released.get(&id).copied().unwrap_or(1e9) - 0.05)
     }
 
+    /// A waiting job as it is in the queue: of an array the first task, with the others behind it. None if the array is at its limit.
+    fn in_queue(&self, id: u64) -> Option<SlurmJob> {
+        let job = &self.record.jobs[&id].job;
+        let Some(&RecordedArray { left, running, most }) = self.arrays.get(&id) else { return Some(job.clone()) };
+        let ready = if most > 0 { left.min(most.saturating_sub(running)) } else { left };
+        let task = |at: u32| SlurmJob { id: job.id + u64::from(at), array: Some(job.id), ..job.clone() };
+        let behind = ArrayTasks { tasks: (1..ready).map(task).collect(), held: left - ready };
+        (ready > 0).then(|| SlurmJob { behind: Some(Box::new(behind)), ..task(0) })
+    }
+
     /// Makes a pass. `is_full` has a meaning for a main pass.
     fn pass(&mut self, time: f64, is_backfill: bool, is_full: bool) -> (Starts, Plans) {
         let record = self.record;
         let site = &record.site;
         let mut queue: Vec<QueueEntry<'_>> = Vec::new();
-        for &id in self.waiting.iter().filter(|&&id| self.is_eligible(id, time)) {
-            let job = &record.jobs[&id].job;
+        let eligible = self.waiting.iter().filter(|&&id| self.is_eligible(id, time));
+        let jobs: Vec<SlurmJob> = eligible.filter_map(|&id| self.in_queue(id)).collect();
+        for job in &jobs {
             let is_allowed =
                 |&partition: &usize| site.cluster.partitions[partition].max_time.is_none_or(|most| job.limit <= most);
             let entries = job.partitions.iter().copied().filter(is_allowed);
@@ -344,13 +363,12 @@ impl Replayed<'_> {
             let QueueEntry { job, partition } = entry;
             let tier = -i64::from(site.cluster.partitions[*partition].priority_tier);
             let place = job.partitions.iter().position(|other| other == partition);
-            (tier, -self.priority(job.id, *partition), job.submit, job.id, place)
+            (tier, -self.priority(job.id / MOST_TASKS, *partition), job.submit, job.id, place)
         });
         let mut completing = NodeSet::none(site.len());
         for (_, id) in self.ends.iter().filter(|(end, id)| time - end < record.completing && !self.gone.contains(id)) {
             record.jobs[id].grant.iter().for_each(|share| completing.insert(share.node));
         }
-        let arrays = &self.arrays;
         let make = |state: &mut NodesState, limits: &mut SiteLimits, reserves_all: bool| {
             let mut pass = SlurmPass {
                 nodes: SlurmNodes { site, state, completing: completing.clone() },
@@ -358,7 +376,6 @@ impl Replayed<'_> {
                 now: time.floor() as i64,
                 unix_start: record.unix_start,
                 reserves_all,
-                arrays: arrays.clone(),
                 started: Vec::new(),
                 reserved: Vec::new(),
             };
@@ -377,13 +394,14 @@ impl Replayed<'_> {
         let now = time.floor() as i64;
         // The events after the pass say what really starts.
         for Started { id, partition, grant } in &started {
-            let job = &record.jobs[id].job;
+            let job = &record.jobs[&(id / MOST_TASKS)].job;
             let (end, partition, grant) = (now + job.limit, *partition, grant.clone());
-            let running = RunningJob { start: now, end, id: (*id, 0), partition, grant, is_whole: false };
+            let running = RunningJob { start: now, end, id: *id, partition, grant, is_whole: false };
             self.limits.end(job, &running, now);
         }
-        let starts = started.into_iter().map(|start| (start.id, start.partition, start.grant)).collect();
-        let plans = reserved.into_iter().map(|plan| (plan.id, plan.partition, plan.start, plan.nodes.iter().collect()));
+        let starts = started.into_iter().map(|start| (start.id / MOST_TASKS, start.partition, start.grant)).collect();
+        let plan = |plan: Reserved| (plan.id / MOST_TASKS, plan.partition, plan.start, plan.nodes.iter().collect());
+        let plans = reserved.into_iter().map(plan);
         (starts, plans.collect())
     }
 }

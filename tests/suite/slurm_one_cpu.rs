@@ -64,7 +64,6 @@ impl OneCpuRecord {
             now,
             unix_start: self.unix_start,
             reserves_all,
-            arrays: BTreeMap::new(),
             started: Vec::new(),
             reserved: Vec::new(),
         };
@@ -94,10 +93,10 @@ impl OneCpuRecord {
                     let grant = nodes_of(event).into_iter().map(|node| NodeShare::new(node, what)).collect();
                     let start = time.floor() as i64;
                     let end = start + self.jobs[&id].limit;
-                    let running = RunningJob { start, end, id: (id, 0), partition: 0, grant, is_whole: false };
+                    let running = RunningJob { start, end, id, partition: 0, grant, is_whole: false };
                     state.in_use.start(running, &self.site);
                 }
-                (_, Some(id)) => drop(state.in_use.end((id, 0), &self.site)),
+                (_, Some(id)) => drop(state.in_use.end(id, &self.site)),
                 (_, None) if waiting.is_empty() => {}
                 (_, None) => {
                     let is_main = kind == "main";

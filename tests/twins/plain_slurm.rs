@@ -10,12 +10,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseResult;
-use shadowtime::engine::{self, EngineOptions, Named, Outcome};
-use shadowtime::job::{JobId, Submission};
-use shadowtime::predict;
+use shadowtime::engine::Outcome;
+use shadowtime::experiment::Setting;
+use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::schedule::{self, Decisions, Machine, Policy, PolicyEvent, Scheduler, Waiting};
 use shadowtime::time::Time;
-use shadowtime::trace::Workload;
+use shadowtime::trace::{Conditions, JobArray, LogConditions, TaskArrays, Workload};
 
 use crate::random::{check, workloads};
 use crate::support::{self, job_of, workload};
@@ -29,6 +29,8 @@ struct Keys {
     linear: i64,
     depth: usize,
     per_user: usize,
+    /// The most reservations of an array.
+    per_array: usize,
     main_depth: usize,
     main_delay: i64,
     main_interval: i64,
@@ -40,7 +42,7 @@ struct Keys {
 
 impl Keys {
     fn spec(&self) -> String {
-        let Keys { interval, resolution, window, linear, depth, per_user, .. } = self;
+        let Keys { interval, resolution, window, linear, depth, per_user, per_array, .. } = self;
         let Keys { main_depth, main_delay, main_interval, kill_wait, .. } = self;
         let running = if self.by_prediction { "prediction" } else { "estimate" };
         let order = self.multifactor.map_or("order=fcfs".to_string(), |[age, size, fair, halflife]| {
@@ -50,7 +52,7 @@ impl Keys {
         });
         format!(
             "slurm:bf_interval={interval}s,bf_resolution={resolution}s,bf_window={window}s,bf_window_linear={linear}s,\
-             bf_max_job_test={depth},bf_max_job_user={per_user},default_queue_depth={main_depth},\
+             bf_max_job_test={depth},bf_max_job_user={per_user},bf_max_job_array_resv={per_array},default_queue_depth={main_depth},\
              batch_sched_delay={main_delay}s,sched_interval={main_interval}s,kill_wait={kill_wait}s,\
              running={running},{order}"
         )
@@ -60,13 +62,33 @@ impl Keys {
 /// A running job: (id, start, planned end by its limit, nodes).
 type Running = (JobId, Time, Time, Vec<usize>);
 
+/// The jobs of one place in the queue.
+struct Entry {
+    /// One job, or the tasks of an array that may start, by number.
+    tasks: Vec<Waiting>,
+    is_array: bool,
+    /// How many more tasks the limit of the array keeps back.
+    held: usize,
+    /// The submission and the number of the first task, also if it has started.
+    submit: Time,
+    number: JobId,
+}
+
 /// A reservation: from, to, nodes.
 type Reserved = (Time, Time, Vec<usize>);
 
 struct PlainSlurm {
     keys: Keys,
     unix_start: Time,
-    jobs: Vec<Submission>,
+    jobs: BTreeMap<JobId, Submission>,
+    /// The arrays of jobs, and the sizes of those with a limit.
+    arrays: BTreeMap<JobId, u32>,
+    sizes: BTreeMap<u32, usize>,
+    /// Of each array: all its tasks that have arrived, in that order.
+    arrived: BTreeMap<u32, Vec<JobId>>,
+    /// Tasks that ask for something else than the tasks that waited when they arrived.
+    alone: Vec<JobId>,
+    newcomers: Vec<JobId>,
     running: Vec<Running>,
     /// The end of each job that has ended, with its start.
     past: Vec<(JobId, Time, Time)>,
@@ -88,7 +110,7 @@ impl PlainSlurm {
     fn limit(&self, job: &Waiting) -> i64 {
         match self.keys.by_prediction {
             true => job.length,
-            false => (self.jobs[job.id.index()].estimate + 59) / 60 * 60,
+            false => (self.jobs[&job.id].estimate + 59) / 60 * 60,
         }
     }
 
@@ -104,8 +126,8 @@ impl PlainSlurm {
             let to = from + 300;
             let running = self.running.iter().map(|job| (job.0, job.1, Time::MAX));
             let jobs = self.past.iter().copied().chain(running);
-            let used = jobs.filter(|(id, ..)| self.jobs[id.index()].user == user).map(|(id, start, end)| {
-                (end.min(to) - start.max(from)).max(0) as f64 * f64::from(self.jobs[id.index()].procs)
+            let used = jobs.filter(|(id, ..)| self.jobs[&id].user == user).map(|(id, start, end)| {
+                (end.min(to) - start.max(from)).max(0) as f64 * f64::from(self.jobs[&id].procs)
             });
             usage = usage * 0.5f64.powf(300.0 / halflife as f64) + used.sum::<f64>();
             from = to;
@@ -113,9 +135,44 @@ impl PlainSlurm {
         usage
     }
 
-    /// The waiting jobs in the order of the queue.
-    fn queue(&self, machine: &Machine, starts: &[JobId]) -> Vec<Waiting> {
-        let mut queue: Vec<Waiting> = machine.waiting.iter().filter(|job| !starts.contains(&job.id)).copied().collect();
+    /// Tasks that arrive join those of their array that wait, if they ask for the same.
+    fn line_up(&mut self, machine: &Machine) {
+        for id in std::mem::take(&mut self.newcomers) {
+            let Some(&array) = self.arrays.get(&id) else { continue };
+            let arrived = self.arrived.entry(array).or_default();
+            let waits = |other: &&JobId| machine.waiting.get(**other).is_some() && !self.alone.contains(other);
+            // The first of those that wait has the smallest number.
+            if let Some(first) = arrived.iter().filter(waits).min() {
+                let (own, other) = (&self.jobs[&id], &self.jobs[first]);
+                if (own.procs, own.user) != (other.procs, other.user) {
+                    self.alone.push(id);
+                }
+            }
+            arrived.push(id);
+        }
+    }
+
+    /// What waits, in the order of the queue.
+    fn queue(&self, machine: &Machine, starts: &[JobId]) -> Vec<Entry> {
+        let mut queue: Vec<Entry> = Vec::new();
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+        for &job in machine.waiting.iter().filter(|job| !starts.contains(&job.id)) {
+            let array = self.arrays.get(&job.id);
+            let number = array.map_or(job.id, |array| self.arrived[array][0]);
+            let (submit, is_array) = (self.jobs[&number].submit, array.is_some() && !self.alone.contains(&job.id));
+            let Some(array) = array.filter(|_| is_array) else {
+                queue.push(Entry { tasks: vec![job], is_array, held: 0, submit, number: job.id });
+                continue;
+            };
+            let place = *places.entry(*array).or_insert(queue.len());
+            if place == queue.len() {
+                let held = self.sizes.get(array).map_or(0, |size| size - self.arrived[array].len());
+                queue.push(Entry { tasks: Vec::new(), is_array, held, submit, number });
+            }
+            queue[place].tasks.push(job);
+        }
+        queue.iter_mut().for_each(|entry| entry.tasks.sort_by_key(|task| task.id));
+        queue.sort_by_key(|entry| (entry.submit, entry.number));
         let Some([age, size, fair, halflife]) = self.keys.multifactor else { return queue };
         let origin = self.origin.unwrap();
         let last = origin + (machine.now - origin) / 300 * 300;
@@ -124,21 +181,22 @@ impl PlainSlurm {
         if usages.0 != Some(last) {
             *usages = (Some(last), BTreeMap::new());
         }
-        for job in &self.jobs {
+        for job in self.jobs.values() {
             usages.1.entry(job.user).or_insert_with(|| self.usage(job.user, last, halflife));
         }
         let usages = &usages.1;
         let all: f64 = usages.values().sum();
-        let priority = |job: &Waiting| {
-            let submission = &self.jobs[job.id.index()];
-            let aged = ((machine.now - submission.submit) as f64 / 1000.0).min(1.0);
+        let priority = |entry: &Entry| {
+            let job = &entry.tasks[0];
+            let submission = &self.jobs[&job.id];
+            let aged = ((machine.now - entry.submit) as f64 / 1000.0).min(1.0);
             let used = if all > 0.0 { usages[&submission.user] / all } else { 0.0 };
             let fairness = 2.0f64.powf(-used * self.users as f64);
             age as f64 * aged + size as f64 * f64::from(job.procs) / f64::from(machine.procs()) + fair as f64 * fairness
         };
         // Sums in another order differ in the last digits, so equal priorities must not be told apart by them.
-        let rounded = |job: &Waiting| (priority(job) * 1e6).round();
-        queue.sort_by(|a, b| rounded(b).partial_cmp(&rounded(a)).unwrap().then(a.id.cmp(&b.id)));
+        let rounded = |entry: &Entry| (priority(entry) * 1e6).round();
+        queue.sort_by(|a, b| rounded(b).partial_cmp(&rounded(a)).unwrap());
         queue
     }
 
@@ -174,7 +232,7 @@ impl PlainSlurm {
     }
 
     fn main_pass(&mut self, machine: &Machine, depth: usize, starts: &mut Vec<JobId>) {
-        for job in self.queue(machine, starts).iter().take(depth) {
+        for job in self.queue(machine, starts).iter().flat_map(|entry| &entry.tasks).take(depth) {
             let idle = self.idle(machine.procs());
             if idle.len() < job.procs as usize {
                 return;
@@ -187,18 +245,33 @@ impl PlainSlurm {
     fn backfill_pass(&mut self, machine: &Machine, starts: &mut Vec<JobId>) {
         let mut reserved: Vec<Reserved> = Vec::new();
         let (mut count, mut per_user) = (0, BTreeMap::<i32, usize>::new());
-        for job in self.queue(machine, starts) {
-            let of_user = per_user.entry(self.jobs[job.id.index()].user).or_default();
-            *of_user += 1;
-            if self.keys.per_user > 0 && *of_user > self.keys.per_user {
-                continue;
-            }
-            if count == self.keys.depth {
-                return;
-            }
-            count += 1;
-            if let Some(nodes) = self.plan(machine, &job, &mut reserved) {
-                self.start(&job, machine.now, nodes, starts);
+        for Entry { tasks, is_array, held, .. } in self.queue(machine, starts) {
+            let mut unstarted = tasks.clone();
+            let (mut at, mut of_array) = (0, 0);
+            // Those that the limit keeps back are tried after the others, as the last of them that has not started.
+            while let Some(job) = tasks.get(at).or(unstarted.last().filter(|_| at < tasks.len() + held)).copied() {
+                at += 1;
+                let of_user = per_user.entry(self.jobs[&job.id].user).or_default();
+                *of_user += 1;
+                if self.keys.per_user > 0 && *of_user > self.keys.per_user {
+                    break;
+                }
+                if count == self.keys.depth {
+                    return;
+                }
+                count += 1;
+                let before = reserved.len();
+                if let Some(nodes) = self.plan(machine, &job, &mut reserved) {
+                    assert!(at <= tasks.len(), "a task that is kept back starts");
+                    self.start(&job, machine.now, nodes, starts);
+                    unstarted.retain(|task| task.id != job.id);
+                    continue;
+                }
+                of_array += 1;
+                let may_go_on = of_array < self.keys.per_array && of_array < unstarted.len() + held;
+                if !is_array || reserved.len() == before || !may_go_on {
+                    break;
+                }
             }
         }
     }
@@ -363,8 +436,8 @@ impl Policy for PlainSlurm {
         match *event {
             PolicyEvent::Begin(facts) => self.unix_start = facts.unix_start,
             PolicyEvent::Arrival { id, job, .. } => {
-                assert_eq!(id.index(), self.jobs.len());
-                self.jobs.push(*job);
+                self.jobs.insert(id, *job);
+                self.newcomers.push(id);
                 self.event = true;
             }
             PolicyEvent::End(id) => {
@@ -380,6 +453,7 @@ impl Policy for PlainSlurm {
     fn decide(&mut self, machine: &Machine, out: &mut Decisions) {
         let starts = &mut out.starts;
         self.deepest.fetch_max(machine.waiting.len(), Ordering::Relaxed);
+        self.line_up(machine);
         // Seconds without a call: nobody waited, but main passes are counted.
         for second in self.seen.map_or(machine.now, |seen| seen + 1)..machine.now {
             assert!(!self.is_waiting);
@@ -421,11 +495,16 @@ fn keys() -> impl Strategy<Value = Keys> {
         select(vec![5i64, 60, 60, 300]),
         select(vec![0i64, 2, 30, 30]),
     );
-    let depths = (select(vec![1usize, 5, 500, 500]), select(vec![0usize, 0, 1, 3]), select(vec![1usize, 3, 100, 100]));
+    let depths = (
+        select(vec![1usize, 5, 500, 500]),
+        select(vec![0usize, 0, 1, 3]),
+        select(vec![1usize, 3, 100, 100]),
+        select(vec![1usize, 2, 20, 20]),
+    );
     let weights = (0..2000i64, 0..2000i64, 0..2000i64, select(vec![300i64, 5_000, 604_800]));
     let multifactor = proptest::option::weighted(0.3, weights.prop_map(|(a, s, f, h)| [a, s, f, h]));
     (times, depths, any::<bool>(), multifactor).prop_map(
-        |(times, (depth, per_user, main_depth), by_prediction, multifactor)| {
+        |(times, (depth, per_user, main_depth, per_array), by_prediction, multifactor)| {
             let (interval, resolution, window, linear, main_delay, main_interval, kill_wait) = times;
             Keys {
                 interval,
@@ -434,6 +513,7 @@ fn keys() -> impl Strategy<Value = Keys> {
                 linear,
                 depth,
                 per_user,
+                per_array,
                 main_depth,
                 main_delay,
                 main_interval,
@@ -445,16 +525,15 @@ fn keys() -> impl Strategy<Value = Keys> {
     )
 }
 
-fn run(workload: &Workload, scheduler: Scheduler, predictor: &str, options: EngineOptions) -> Vec<Outcome> {
-    let spec = predict::catalog::parse(predictor).unwrap();
-    let predictor = Named { name: predictor.to_string(), value: predict::catalog::build(&spec) };
-    engine::run(workload.procs, &workload.jobs, scheduler, predictor, options, &mut |_| ()).unwrap().outcomes
+fn run(workload: &Workload, scheduler: Scheduler, predictor: &str) -> Vec<Outcome> {
+    let setting = Setting::parse("slurm", predictor).unwrap();
+    setting.run_under(scheduler, workload, None, &mut |_| ()).unwrap().outcomes
 }
 
 type Case = (Workload, Keys, &'static str, Option<Time>);
 
 fn equals_the_plain_version(
-    (workload, keys, predictor, unix_start): Case,
+    (mut workload, keys, predictor, unix_start): Case,
     deepest: &Arc<AtomicUsize>,
 ) -> TestCaseResult {
     let mut users: Vec<i32> = workload.jobs.iter().map(|job| job.submission.user).collect();
@@ -463,7 +542,12 @@ fn equals_the_plain_version(
     let plain = PlainSlurm {
         keys: keys.clone(),
         unix_start: 0,
-        jobs: Vec::new(),
+        jobs: BTreeMap::new(),
+        arrays: arrays_of(&workload),
+        sizes: sizes_of(&workload),
+        arrived: BTreeMap::new(),
+        alone: Vec::new(),
+        newcomers: Vec::new(),
         running: Vec::new(),
         past: Vec::new(),
         users: users.len(),
@@ -478,11 +562,12 @@ fn equals_the_plain_version(
         is_waiting: false,
         deepest: deepest.clone(),
     };
-    let fast =
-        schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &support::facts(&workload.jobs));
-    let options = EngineOptions { unix_start, ..EngineOptions::default() };
-    let expected = run(&workload, Scheduler::new(plain), predictor, options);
-    prop_assert_eq!(run(&workload, fast, predictor, options), expected, "{} with {}", keys.spec(), predictor);
+    workload.unix_start = unix_start;
+    let arrays = TaskArrays::of(&workload);
+    let facts = support::facts(&workload.jobs).with_arrays(&arrays);
+    let fast = schedule::catalog::build(&schedule::catalog::parse(&keys.spec()).unwrap(), &facts);
+    let expected = run(&workload, Scheduler::new(plain), predictor);
+    prop_assert_eq!(run(&workload, fast, predictor), expected, "{} with {}", keys.spec(), predictor);
     Ok(())
 }
 
@@ -523,4 +608,70 @@ fn coinciding_events_change_nothing() {
     let short = |workload: &Workload| workload.jobs.iter().all(|job| job.runtime < 4_000);
     let cases = (workloads().prop_filter("the plain version is slow", short), keys(), predictors(), unix_starts());
     check(502, 1000, cases, |case| equals_the_plain_version(case, &Arc::default()));
+}
+
+/// The array of each task.
+fn arrays_of(workload: &Workload) -> BTreeMap<JobId, u32> {
+    let arrays = workload.conditions.arrays.iter().zip(0..);
+    arrays.flat_map(|(array, at)| array.tasks.iter().map(move |&task| (JobId(task), at))).collect()
+}
+
+/// The sizes of the arrays that have a limit.
+fn sizes_of(workload: &Workload) -> BTreeMap<u32, usize> {
+    let limited = workload.conditions.arrays.iter().zip(0..).filter(|(array, _)| array.limit.is_some());
+    limited.map(|(array, at)| (at, array.tasks.len())).collect()
+}
+
+/// Jobs some of which are arrays of up to ten tasks. Some arrays have a limit; some tasks ask for something else, for more time, or come
+/// later.
+fn with_arrays() -> impl Strategy<Value = Workload> {
+    let more = (1..=10usize, proptest::option::weighted(0.3, 1..4u32), 0..8usize, 0..50i64);
+    (busy(), vec(proptest::option::weighted(0.35, more), 12..30)).prop_map(|(plain, drafts)| {
+        let (mut jobs, mut arrays): (Vec<Job>, Vec<(Vec<usize>, Option<u32>)>) = (Vec::new(), Vec::new());
+        for (job, draft) in plain.jobs.iter().zip(&drafts) {
+            let Some((count, limit, odd, varied)) = *draft else {
+                jobs.push(*job);
+                continue;
+            };
+            arrays.push(((jobs.len()..jobs.len() + count).collect(), limit));
+            for at in 0..count {
+                let mut task = *job;
+                task.runtime += varied * at as i64;
+                if at == odd {
+                    match varied % 4 {
+                        0 => task.submission.procs = (task.submission.procs + 1).min(plain.procs),
+                        1 => task.submission.estimate += 600,
+                        2 => task.submission.submit += 40,
+                        _ => {}
+                    }
+                }
+                jobs.push(task);
+            }
+        }
+        // A task that comes later has another place.
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.sort_by_key(|&at| jobs[at].submission.submit);
+        let place = |at: usize| order.iter().position(|&other| other == at).unwrap() as u32;
+        let sorted: Vec<Job> = order.iter().map(|&at| jobs[at]).collect();
+        let arrays = arrays.into_iter().zip(0..).map(|((tasks, limit), id)| {
+            let mut tasks: Vec<u32> = tasks.into_iter().map(place).collect();
+            tasks.sort_unstable();
+            JobArray { id: format!("{id}"), limit, tasks }
+        });
+        let arrays: Vec<JobArray> = arrays.collect();
+        let of_limited = arrays.iter().zip(0..).filter(|(array, _)| array.limit.is_some()).flat_map(|(array, at)| {
+            array.tasks.iter().map(move |&task| (task, Conditions { array: Some(at), ..Conditions::default() }))
+        });
+        let conditions = Arc::new(LogConditions::new(of_limited.collect(), arrays.clone(), 0));
+        Workload { conditions, ..workload(plain.procs, &sorted) }
+    })
+}
+
+#[test]
+fn arrays_have_one_place_in_the_queue() {
+    let deepest = Arc::default();
+    let cases = (with_arrays(), keys(), predictors(), unix_starts());
+    check(503, 120, cases, |case| equals_the_plain_version(case, &deepest));
+    let deepest = deepest.load(Ordering::Relaxed);
+    assert!(deepest > 60, "no queue was deeper than {deepest}");
 }

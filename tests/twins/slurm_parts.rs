@@ -1,6 +1,5 @@
 //! The lists of a Slurm on nodes and of the nodes themselves, with their contents worked out by hand.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +12,9 @@ use shadowtime::schedule::slurm::nodes::{
     SlurmSite,
 };
 use shadowtime::time::{DAY, HOUR};
+use shadowtime::trace::{Conditions, JobArray, LogConditions, Workload};
+
+use crate::support::{job_of, run, starts, workload};
 
 /// Nodes of four CPUs, in a partition without a limit and in one with a limit of an hour.
 fn cluster(nodes: u32) -> Cluster {
@@ -40,11 +42,11 @@ fn running_jobs_stay_in_order_of_their_ends_however_many_there_are() {
     for n in 0..JOBS {
         let end = i64::from(n * 17 % 100);
         let grant = vec![NodeShare::new(n, Tres::on_node(1, 0))];
-        in_use.start(RunningJob { start: 0, end, id: (n.into(), 0), partition: 0, grant, is_whole: false }, &site);
+        in_use.start(RunningJob { start: 0, end, id: n.into(), partition: 0, grant, is_whole: false }, &site);
         assert!(in_use.running.is_sorted_by_key(|job| (job.end, job.id)), "after the start of job {n}");
     }
     for n in (0..JOBS).rev() {
-        let ended = in_use.end((n.into(), 0), &site).unwrap();
+        let ended = in_use.end(n.into(), &site).unwrap();
         assert_eq!(ended.grant[0].node, n);
         assert_eq!((in_use.nodes.nodes[n as usize].jobs, in_use.running.len()), (0, n as usize));
     }
@@ -78,7 +80,6 @@ fn a_job_is_planned_for_its_limit_where_the_partition_has_none() {
             now: 100,
             unix_start: 0,
             reserves_all: false,
-            arrays: BTreeMap::new(),
             started: Vec::new(),
             reserved: Vec::new(),
         };
@@ -122,4 +123,49 @@ fn a_list_of_nodes_is_within_a_longer_one_but_not_the_other_way_round() {
     assert_eq!(relations(all), [Within, Other, Other, Other]);
     assert_eq!(relations(low), [Within, Within, Apart, Other]);
     assert_eq!(relations(mid), [Within, Other, Other, Within]);
+}
+
+/// The starts of jobs, of which some are the tasks of an array with or without a limit: (submission, processors, limit, run). A main pass
+/// comes a second after each end.
+fn starts_with_array(
+    keys: &str,
+    procs: u32,
+    jobs: &[(i64, u32, i64, i64)],
+    tasks: std::ops::Range<u32>,
+    limit: Option<u32>,
+) -> Vec<i64> {
+    let jobs: Vec<_> = jobs.iter().map(|&(submit, procs, limit, run)| job_of(1, submit, procs, run, limit)).collect();
+    let of_task = |task| (task, Conditions { array: limit.map(|_| 0), ..Conditions::default() });
+    let array = JobArray { id: "7".to_string(), limit, tasks: tasks.clone().collect() };
+    let conditions = Arc::new(LogConditions::new(tasks.map(of_task).collect(), vec![array], 0));
+    starts(&run(
+        &Workload { conditions, ..workload(procs, &jobs) },
+        &format!("slurm:batch_sched_delay=0s{keys}"),
+        "estimate",
+    ))
+}
+
+/// Ten processors, six of them busy until 601. Each task of the array needs five, so that two run at once from 602 on, a second after
+/// the end. The last job needs four for 1,200 seconds. It fits at once beside one reservation from 601 on; two of them are all processors.
+#[test]
+fn an_array_has_as_many_reservations_as_the_key_says() {
+    let task = (10, 5, 600, 600);
+    let jobs = [(0, 6, 600, 600), task, task, task, task, (10, 4, 1200, 60)];
+    let starts = |keys| starts_with_array(keys, 10, &jobs, 1..5, None);
+    assert_eq!(starts(""), [1, 602, 602, 1203, 1203, 1804]);
+    assert_eq!(starts(",bf_max_job_array_resv=2"), [1, 602, 602, 1203, 1203, 1804]);
+    assert_eq!(starts(",bf_max_job_array_resv=1"), [1, 602, 602, 1203, 1203, 11]);
+}
+
+/// One task at a time: the second has the place of its array, which is before the job that was submitted later. The reservations for
+/// the tasks that the limit keeps back are before those of that job, too.
+#[test]
+fn a_task_that_its_limit_kept_back_has_the_place_of_its_array() {
+    let jobs = [(0, 1, 60, 60), (0, 1, 60, 60), (0, 1, 60, 60), (5, 1, 60, 60)];
+    assert_eq!(starts_with_array("", 1, &jobs, 0..3, Some(1)), [1, 62, 123, 184]);
+    // Six processors of ten are busy until 601. Each task needs five, one at a time. The reservations for both are all processors from
+    // then on: the last job, of four for 1,200 seconds, has to wait until the first task runs and the array has left the queue.
+    let jobs = [(0, 6, 600, 600), (10, 5, 600, 600), (10, 5, 600, 600), (10, 4, 1200, 60)];
+    assert_eq!(starts_with_array("", 10, &jobs, 1..3, Some(1)), [1, 602, 1203, 602]);
+    assert_eq!(starts_with_array(",bf_max_job_array_resv=1", 10, &jobs, 1..3, Some(1)), [1, 602, 1203, 11]);
 }

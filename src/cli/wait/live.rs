@@ -1,5 +1,6 @@
 //! When will jobs that wait now start? The present queue comes from a file, or from the log itself.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -178,7 +179,8 @@ pub fn answer_queue(
     };
     let in_snapshot = |submission: Submission, request: RequestId, elapsed: Seconds| {
         let predicted = submission.estimate.max(elapsed + 1);
-        SnapshotJob { submission, request, on: None, elapsed, predicted, ratios: ratios.ratios(submission.user) }
+        let ratios = ratios.ratios(submission.user);
+        SnapshotJob { submission, request, on: None, array: None, elapsed, predicted, ratios }
     };
     let (mut waiting, mut held, mut without_room) = (Vec::new(), Vec::new(), 0);
     for QueuedJob { job, submission, request } in jobs {
@@ -213,13 +215,15 @@ pub fn answer_queue(
     // All tasks of a large array wait, and some of them are listed.
     let is_wanted = |job: &PresentJob| args.user.is_none() || job.user.as_deref() == args.user.as_deref();
     let is_listed = |job: &PresentJob| is_wanted(job) && (!job.is_inner_task || args.at.as_ref() == Some(&job.name));
-    let (mut listed, mut wanted) = (Vec::new(), Vec::new());
+    let (mut listed, mut wanted, mut arrays) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (job, submission, request) in waiting {
         if is_listed(job) {
             listed.push(live(job, submission, Some(wanted.len()), None));
             wanted.push(snapshot.waiting.len());
         }
-        snapshot.waiting.push(in_snapshot(submission, request, 0));
+        let next = arrays.len() as u32;
+        let array = job.name.split_once('_').map(|(array, _)| *arrays.entry(array).or_insert(next));
+        snapshot.waiting.push(SnapshotJob { array, ..in_snapshot(submission, request, 0) });
     }
     let held = held.into_iter().filter(|(job, ..)| is_listed(job));
     listed.extend(held.map(|(job, submission, reason)| live(job, submission, None, Some(reason))));

@@ -7,6 +7,8 @@ mod history;
 mod live;
 mod question;
 
+use std::sync::Arc;
+
 use clap::{ArgMatches, Args, Command};
 
 use super::failure::{UsageError, refuse};
@@ -198,7 +200,7 @@ fn read_history(shared: &SharedArgs, options: &Options, has_queue: bool) -> anyh
         let mut jobs: Vec<(Job, Time)> = jobs.into_iter().zip(starts).collect();
         sort_by_key(&mut jobs, |(job, _)| job.submission.submit);
         (workload.jobs, starts) = jobs.into_iter().unzip();
-        workload.conditions = Default::default();
+        workload.conditions = Arc::new(workload.conditions.only_arrays());
     } else {
         workload.jobs = jobs;
     }

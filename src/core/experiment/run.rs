@@ -4,7 +4,7 @@ use crate::engine::{self, EngineError, EngineOptions, Gate, Named, Observer, Run
 use crate::predict::{self, Predictor, RunFacts};
 use crate::schedule::{self, LogFacts, Scheduler};
 use crate::spec::{Spec, SpecError};
-use crate::trace::Workload;
+use crate::trace::{TaskArrays, Workload};
 
 /// A scheduler, a predictor and the options of the engine.
 #[derive(Clone, Debug)]
@@ -84,8 +84,9 @@ impl Setting {
         };
         // The recorded waits count from the arrivals.
         let jobs = as_recorded.as_deref().unwrap_or(&workload.jobs);
-        let facts = RunFacts::of(workload);
-        let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
+        let (facts, arrays) = (RunFacts::of(workload), TaskArrays::of(workload));
+        let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref());
+        let log = log.of_run(&facts).with_arrays(&arrays);
         self.run_with_gate(self.policy(&log), gate, workload, observer, progress)
     }
 

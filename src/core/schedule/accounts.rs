@@ -8,7 +8,7 @@ use crate::job::{Job, Submission};
 use crate::machine::Shapes;
 use crate::request::RequestId;
 use crate::time::Seconds;
-use crate::trace::{RunFacts, WideNumbers};
+use crate::trace::{RunFacts, TaskArrays, WideNumbers};
 
 /// The users and groups of a log. Schedulers with shares know them from the start, as a site does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,17 +44,18 @@ pub struct LogFacts<'a> {
     accounts: Option<&'a Accounts>,
     shapes: Option<&'a Arc<Shapes>>,
     run: Option<&'a RunFacts>,
+    arrays: Option<&'a TaskArrays>,
 }
 
 impl<'a> LogFacts<'a> {
     /// All these jobs will be simulated.
     pub fn of_jobs(jobs: &'a [Job], wide: &'a WideNumbers) -> LogFacts<'a> {
-        LogFacts { jobs, wide, accounts: None, shapes: None, run: None }
+        LogFacts { jobs, wide, accounts: None, shapes: None, run: None, arrays: None }
     }
 
     /// The jobs are not known, only who submits them. Such a log cannot be replayed.
     pub fn of_accounts(accounts: &'a Accounts) -> LogFacts<'a> {
-        LogFacts { jobs: &[], wide: WideNumbers::NONE, accounts: Some(accounts), shapes: None, run: None }
+        LogFacts { accounts: Some(accounts), ..LogFacts::of_jobs(&[], WideNumbers::NONE) }
     }
 
     /// The number of jobs that are known.
@@ -75,6 +76,16 @@ impl<'a> LogFacts<'a> {
     /// With what is known of the simulation. Only programs read it.
     pub fn of_run(self, run: &'a RunFacts) -> LogFacts<'a> {
         LogFacts { run: Some(run), ..self }
+    }
+
+    /// Some jobs are tasks of arrays. Only `slurm` has one place in its queue for an array.
+    pub fn with_arrays(self, arrays: &'a TaskArrays) -> LogFacts<'a> {
+        LogFacts { arrays: Some(arrays), ..self }
+    }
+
+    /// Which jobs are tasks of the same array.
+    pub(super) fn arrays(&self) -> Option<&'a TaskArrays> {
+        self.arrays
     }
 
     /// What is known of the simulation.

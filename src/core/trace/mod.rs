@@ -42,7 +42,7 @@ mod zone;
 pub use clean::{Cleaning, MissingEstimate, Overrun, ProcsField, clean, clean_at, clean_out, peak};
 pub use conditions::{
     CONDITION_FIELDS, ConditionSurvey, ConditionTexts, Conditions, Dependency, DependencyKind, GatedJob, Hold,
-    LimitedArray, Links, LogConditions, NeverEligible, recorded_eligibility,
+    JobArray, Links, LogConditions, NeverEligible, TaskArrays, recorded_eligibility,
 };
 pub use demo::{demo, demo_workload};
 pub use error::{FIELD_NAMES, FaultKind, LineFault, TraceError};

@@ -3,9 +3,7 @@
 mod ahead;
 mod plan;
 
-use super::nodes::{
-    ArrayTurns, Chosen, NodeCounts, NodeSet, Picked, QueueEntry, Reserved, SlurmPass, When, is_too_many, share_of,
-};
+use super::nodes::{Chosen, NodeCounts, NodeSet, Picked, QueueEntry, Reserved, SlurmPass, When, is_too_many, share_of};
 use crate::time::{Seconds, Time};
 use ahead::Ahead;
 use plan::BackfillPlan;
@@ -35,11 +33,10 @@ impl SlurmPass<'_, '_> {
         let mut plan = BackfillPlan::new(self.nodes.state, site, self.now, self.unix_start);
         let first_end = self.nodes.state.in_use.first_end_after(self.now);
         self.nodes.state.holds_until = if self.nodes.completing.is_empty() { first_end } else { self.now };
-        let mut turns = ArrayTurns::default();
         let mut ahead = Ahead::default();
         for at in 0.. {
-            let Some(entry) = queue(at) else { return };
-            let QueueEntry { job, partition } = entry;
+            let Some(first) = queue(at) else { return };
+            let partition = first.partition;
             if !self.reserves_all && !self.look_ahead(&mut ahead, at, &queue, &plan) {
                 if at == 0 {
                     // No job fits what is free. Only an event can change that.
@@ -47,11 +44,13 @@ impl SlurmPass<'_, '_> {
                 }
                 return;
             }
-            loop {
-                if self.is_gone(job)
-                    || turns.is_void(entry)
-                    || !(parameters.limits_block || self.limits.allows_job(entry))
-                {
+            if plan.turns.is_void(first) {
+                continue;
+            }
+            let mut task = 0;
+            while let Some(entry) = plan.turns.next(first, &mut task) {
+                let job = entry.job;
+                if self.is_gone(job) || !(parameters.limits_block || self.limits.allows_job(entry)) {
                     break;
                 }
                 if is_too_many(&mut plan.of_user, job.user, parameters.most_per_user)
@@ -69,17 +68,10 @@ impl SlurmPass<'_, '_> {
                 if matches!(tried, TriedEntry::Started) && is_last {
                     return;
                 }
-                let Some(array) = self.arrays.get(&job.id) else { break };
-                let goes_on = match tried {
-                    TriedEntry::PassedOver | TriedEntry::Hopeless => false,
-                    TriedEntry::Started => {
-                        turns.start(entry);
-                        true
-                    }
-                    TriedEntry::Reserved => turns.reserve(entry, array, parameters.array_reservations),
-                };
-                if !goes_on {
-                    break;
+                match tried {
+                    TriedEntry::Started => plan.turns.start(first, task - 1),
+                    TriedEntry::Reserved if plan.turns.reserve(first, parameters.array_reservations) => {}
+                    _ => break,
                 }
             }
         }
@@ -123,7 +115,7 @@ impl SlurmPass<'_, '_> {
         let QueueEntry { job, partition } = entry;
         let (site, now) = (self.nodes.site, self.now);
         let parameters = &site.parameters;
-        let is_planned = plan.planned.contains(&job.id);
+        let is_planned = plan.planned.contains(&job.number());
         let reserved = plan.reserved.get(&partition).copied().unwrap_or(0);
         let is_partition_full = parameters.most_reserved > 0 && reserved >= parameters.most_reserved;
         let only_now = self.is_young(job) || is_planned || is_partition_full;
@@ -210,7 +202,7 @@ impl SlurmPass<'_, '_> {
                     }
                     (picked, _) => {
                         if let Picked::Preempt(found) = picked {
-                            self.nodes.preempt(job.id, &found.jobs);
+                            self.nodes.preempt(job.number(), &found.jobs);
                             plan.hopeless.clear();
                         }
                         later = None;
@@ -257,7 +249,7 @@ impl SlurmPass<'_, '_> {
                 plan.space.reserve(begin, end, &share);
             }
             if parameters.one_reservation {
-                plan.planned.insert(job.id);
+                plan.planned.insert(job.number());
             }
             if self.nodes.state.in_use.pool.as_ref().is_some_and(|pool| pool.idle().meets_share(&share)) {
                 self.find_falls(plan);

@@ -58,6 +58,7 @@ slurm_keys! {
     Key::duration("bf_window_linear", 0, "0s", "by how much groups of ends of running jobs grow; 0: they double") => Item(NumberUnit::Seconds);
     Key::whole("bf_max_job_test", 1, "500", "how many jobs a backfill pass looks at") => Item(NumberUnit::Count);
     Key::whole("bf_max_job_user", 0, "0", "how many jobs of one user a backfill pass looks at; 0: no limit") => Item(NumberUnit::Count);
+    Key::whole("bf_max_job_array_resv", 0, "20", "how many reservations an array has, one after the other; at least 1") => Item(NumberUnit::Count);
     Key::whole("default_queue_depth", 1, "100", "how many jobs a main pass looks at") => Item(NumberUnit::Count);
     Key::duration("batch_sched_delay", 0, "3s", "the shortest time from one main pass to the next") => Item(NumberUnit::Seconds);
     Key::duration(

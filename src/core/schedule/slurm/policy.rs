@@ -1,6 +1,7 @@
-//! The scheduler of Slurm: the passes of [`nodes`](super::nodes) at the times of `clock`. `waiting` are the jobs of the queue, `passes`
-//! what is done when passes are due.
+//! The scheduler of Slurm: the passes of [`nodes`](super::nodes) at the times of `clock`. `waiting` are the jobs of the queue, `arrays`
+//! which of them are tasks of the same array, `passes` what is done when passes are due.
 
+mod arrays;
 mod passes;
 mod waiting;
 
@@ -9,6 +10,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+
+use arrays::KnownArrays;
 
 use super::clock::{PassTimes, rest};
 use super::last_passes::{LastPasses, TriedIdle};
@@ -42,6 +45,7 @@ pub(super) struct Slurm {
     /// By waiting job: its place in the line.
     line_places: FxHashMap<JobId, u32>,
     pub(super) standing: Standings,
+    arrays: KnownArrays,
     /// The order of the queue of a pool by priorities, which change with time. None: the line has the order.
     ranked: Option<RefCell<RankedJobs>>,
     /// Jobs that have arrived since the last pass.
@@ -73,7 +77,7 @@ impl Slurm {
     pub fn on_nodes(settings: Settings, shapes: &Arc<Shapes>, log: &LogFacts<'_>) -> Slurm {
         let site = SlurmSite::new(Arc::clone(shapes.cluster()), settings.parameters.clone());
         let standing = Standings::new(&settings, &site, shapes, log);
-        Slurm::new(settings, site, standing, shapes)
+        Slurm::new(settings, site, standing, shapes, log)
     }
 
     /// On a pool of processors.
@@ -83,10 +87,16 @@ impl Slurm {
         let shapes = Arc::new(Shapes::new(Arc::clone(&site.cluster), &Requests::default()));
         let ranked = settings.weights.clone().map(|weights| RefCell::new(RankedJobs::new(weights, &log.accounts())));
         let standing = Standings::of_nobody(&site, &shapes);
-        Slurm { ranked, ..Slurm::new(settings, site, standing, &shapes) }
+        Slurm { ranked, ..Slurm::new(settings, site, standing, &shapes, log) }
     }
 
-    fn new(settings: Settings, site: SlurmSite, standing: Standings, shapes: &Arc<Shapes>) -> Slurm {
+    fn new(
+        settings: Settings,
+        site: SlurmSite,
+        standing: Standings,
+        shapes: &Arc<Shapes>,
+        log: &LogFacts<'_>,
+    ) -> Slurm {
         Slurm {
             shapes: Arc::clone(shapes),
             unix_start: 0,
@@ -96,6 +106,7 @@ impl Slurm {
             line: SlurmQueue::default(),
             line_places: FxHashMap::default(),
             standing,
+            arrays: KnownArrays::new(log.arrays()),
             ranked: None,
             newcomers: Vec::new(),
             refused: Vec::new(),
@@ -119,7 +130,7 @@ impl Slurm {
         if let Some(ranked) = &mut self.ranked {
             ranked.get_mut().end(id, now);
         }
-        let Some(job) = self.state.in_use.end((id.0.into(), 0), &self.site) else { return };
+        let Some(job) = self.state.in_use.end(id.0.into(), &self.site) else { return };
         self.standing.end(&job, now);
         if self.settings.epilog > 0 {
             self.completing.push_back((now + self.settings.epilog, job.grant));
@@ -167,7 +178,7 @@ impl Policy for Slurm {
             PolicyEvent::Change(job) => {
                 if self.settings.counting == Counting::Prediction
                     && let Some(place) = self.line_places.get(&job.id)
-                    && let Some(waiting) = self.line.job_mut(*place)
+                    && let Some(waiting) = self.line.job_mut(*place, job.id.0.into())
                 {
                     waiting.planned = Some(job.length);
                 }

@@ -37,10 +37,12 @@ impl RankedJobs {
         self.procs = procs;
     }
 
-    /// A job arrives, and has this place in the line.
-    pub fn arrive(&mut self, id: JobId, job: &Submission, place: u32) {
+    /// A job arrives, and has a new place in the line that is ranked as this job. None: it has the place of its array.
+    pub fn arrive(&mut self, id: JobId, job: &Submission, ranked_as: Option<(JobId, u32)>) {
         self.priorities.on_arrival(job);
-        self.ranking.on_arrival(id, job, place);
+        if let Some((first, place)) = ranked_as {
+            self.ranking.on_arrival(first, job, place);
+        }
         self.submissions.insert(id, *job);
     }
 
@@ -55,8 +57,12 @@ impl RankedJobs {
     }
 
     pub fn leave(&mut self, id: JobId) -> Option<Submission> {
-        self.ranking.remove(id);
         self.submissions.remove(&id)
+    }
+
+    /// All jobs of the place that is ranked as this one have left it.
+    pub fn leave_line(&mut self, ranked_as: JobId) {
+        self.ranking.remove(ranked_as);
     }
 
     /// A pass begins.

@@ -141,7 +141,7 @@ impl Standings {
 
     /// A job ends. Recalculations before that must have been made.
     pub fn end(&mut self, running: &RunningJob, now: Time) {
-        let Some(job) = self.started_jobs.remove(&running.id.0) else { return };
+        let Some(job) = self.started_jobs.remove(&running.id) else { return };
         self.limits.end(&job, running, now);
         let used = self.used(&job, running);
         if let Some(priorities) = &mut self.priorities {
@@ -181,7 +181,7 @@ impl Standings {
 
     fn recalculate(&mut self, now: Time, in_use: &InUse) {
         let started = &self.started_jobs;
-        let running = || in_use.running.iter().filter_map(|job| Some((started.get(&job.id.0)?, job)));
+        let running = || in_use.running.iter().filter_map(|job| Some((started.get(&job.id)?, job)));
         let uses: Vec<RunningUse> = running().map(|(asked, job)| self.used(asked, job)).collect();
         self.limits.recalculate(now, running());
         if let Some(priorities) = &mut self.priorities {

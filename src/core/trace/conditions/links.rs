@@ -60,7 +60,7 @@ impl RecordPlaces {
     }
 
     /// Which copy of its record the job at this place is.
-    fn copy(&self, record: u32, at: u32) -> usize {
+    pub fn copy(&self, record: u32, at: u32) -> usize {
         self.0.partition_point(|&place| place < (record, at)) - self.first(record)
     }
 
@@ -92,7 +92,8 @@ impl Links {
             }
             let array = own.array.map(|array| {
                 *arrays.entry((array, copy)).or_insert_with(|| {
-                    links.limits.push(conditions.arrays[array as usize].limit);
+                    let limit = conditions.arrays[array as usize].limit;
+                    links.limits.push(limit.expect("the array of a condition has a limit"));
                     links.limits.len() as u32 - 1
                 })
             });

@@ -3,6 +3,7 @@
 //! Few jobs of few logs have conditions, so they are kept beside the records, by index. The engine's gate
 //! ([`crate::engine::Gate`]) obeys them.
 
+mod arrays;
 mod dropped;
 mod links;
 mod reading;
@@ -10,6 +11,7 @@ mod recorded;
 mod survey;
 mod text;
 
+pub use arrays::TaskArrays;
 pub use dropped::NeverEligible;
 pub use links::{GatedJob, Links};
 pub use reading::{ConditionsRead, WrittenConditions};
@@ -19,6 +21,8 @@ pub use text::{CONDITION_FIELDS, ConditionTexts, array_limit_in, log_seconds, se
 
 pub(in crate::trace) use dropped::drop_never_eligible;
 pub(in crate::trace) use links::RecordPlaces;
+
+use rustc_hash::FxHashMap;
 
 use crate::sort::sort_by_key;
 use crate::time::Seconds;
@@ -103,13 +107,15 @@ impl Conditions {
     }
 }
 
-/// A job array of which only so many tasks may run at once.
+/// A job array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LimitedArray {
+pub struct JobArray {
     /// Its id in the log.
     pub id: String,
-    /// The most tasks that run at once, at least 1.
-    pub limit: u32,
+    /// The most tasks that run at once, at least 1. None: any number.
+    pub limit: Option<u32>,
+    /// The records of its tasks, in order.
+    pub tasks: Vec<u32>,
 }
 
 /// The conditions of the jobs of a log, by record.
@@ -117,18 +123,29 @@ pub struct LimitedArray {
 pub struct LogConditions {
     /// In order of records, without those that have none.
     by_record: Vec<(u32, Conditions)>,
-    /// The arrays with a limit.
-    pub arrays: Vec<LimitedArray>,
+    /// All arrays. Those with a limit are conditions. The others matter to schedulers that have one place in their queue for an array.
+    pub arrays: Vec<JobArray>,
     /// Dependencies on jobs that the log does not have. They count as met.
     pub unknown: u64,
 }
 
 impl LogConditions {
     /// The conditions of these records. Empty ones are left out.
-    pub fn new(mut by_record: Vec<(u32, Conditions)>, arrays: Vec<LimitedArray>, unknown: u64) -> LogConditions {
+    pub fn new(mut by_record: Vec<(u32, Conditions)>, arrays: Vec<JobArray>, unknown: u64) -> LogConditions {
         by_record.retain(|(_, conditions)| !conditions.is_empty());
         sort_by_key(&mut by_record, |(record, _)| *record);
         LogConditions { by_record, arrays, unknown }
+    }
+
+    /// The arrays alone, without what their tasks wait for.
+    pub fn only_arrays(&self) -> LogConditions {
+        LogConditions { arrays: self.arrays.clone(), ..LogConditions::default() }
+    }
+
+    /// By record: its array, as a place in the list.
+    pub fn array_places(&self) -> FxHashMap<u32, u32> {
+        let arrays = self.arrays.iter().zip(0..);
+        arrays.flat_map(|(array, at)| array.tasks.iter().map(move |&task| (task, at))).collect()
     }
 
     /// Whether no job has any.

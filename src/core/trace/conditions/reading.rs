@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Conditions, Dependency, DependencyKind, Hold, LimitedArray, LogConditions};
+use super::{Conditions, Dependency, DependencyKind, Hold, JobArray, LogConditions};
 use crate::time::Time;
 use crate::trace::record::Record;
 
@@ -97,7 +97,7 @@ impl ConditionsRead {
 
     /// The conditions of the records in their final order. `place` is the place of a record before, if that is not the same.
     pub fn finish(self, records: &[Record], place: Option<fn(&Record) -> usize>) -> LogConditions {
-        if self.rows.is_empty() && self.arrays.iter().all(|array| array.limit.is_none()) {
+        if self.rows.is_empty() && self.arrays.is_empty() {
             return LogConditions::default();
         }
         let mut places: Vec<u32> = (0..records.len() as u32).collect();
@@ -130,14 +130,15 @@ impl ConditionsRead {
             let begin = written.begin.map_or(0, delay);
             all.insert(record, Conditions { after, singleton: written.singleton, begin, hold, array: None });
         }
-        let mut limited = Vec::new();
-        for ArrayRead { id, limit, tasks } in arrays {
-            let Some(limit) = limit.filter(|_| !tasks.is_empty()) else { continue };
-            for task in tasks {
-                all.entry(places[task as usize]).or_default().array = Some(limited.len() as u32);
+        let mut known = Vec::new();
+        for ArrayRead { id, limit, tasks } in arrays.into_iter().filter(|array| !array.tasks.is_empty()) {
+            let mut tasks: Vec<u32> = tasks.into_iter().map(|task| places[task as usize]).collect();
+            tasks.sort_unstable();
+            if limit.is_some() {
+                tasks.iter().for_each(|&task| all.entry(task).or_default().array = Some(known.len() as u32));
             }
-            limited.push(LimitedArray { id: String::from_utf8_lossy(&id).into_owned(), limit });
+            known.push(JobArray { id: String::from_utf8_lossy(&id).into_owned(), limit, tasks });
         }
-        LogConditions::new(all.into_iter().collect(), limited, unknown)
+        LogConditions::new(all.into_iter().collect(), known, unknown)
     }
 }

@@ -53,7 +53,7 @@ impl Workload {
         if let Some(jobs) = recorded_eligibility(&self) {
             self.jobs = jobs;
             self.jobs.sort_by_key(|job| job.submission.submit);
-            self.conditions = Arc::default();
+            self.conditions = Arc::new(self.conditions.only_arrays());
         }
         self
     }

@@ -23,8 +23,8 @@ pub struct ConditionSurvey {
 impl ConditionSurvey {
     /// The conditions of a log.
     pub fn of(log: &LogConditions) -> ConditionSurvey {
-        let mut survey =
-            ConditionSurvey { arrays: log.arrays.len() as u64, unknown: log.unknown, ..ConditionSurvey::default() };
+        let arrays = log.arrays.iter().filter(|array| array.limit.is_some()).count() as u64;
+        let mut survey = ConditionSurvey { arrays, unknown: log.unknown, ..ConditionSurvey::default() };
         for (_, conditions) in log.iter() {
             survey.dependent += u64::from(!conditions.after.is_empty());
             survey.singletons += u64::from(conditions.singleton);

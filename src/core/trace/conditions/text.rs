@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::reading::{WrittenConditions, WrittenHold};
-use super::{Conditions, DependencyKind, Hold, LogConditions};
+use super::{Conditions, DependencyKind, Hold, JobArray};
 use crate::time::{FOREVER, Time};
 use crate::trace::number;
 use crate::trace::record::Record;
@@ -120,8 +120,13 @@ pub struct ConditionTexts {
 }
 
 impl ConditionTexts {
-    /// The conditions of a record.
-    pub fn of(conditions: &Conditions, record: &Record, records: &[Record], log: &LogConditions) -> ConditionTexts {
+    /// The conditions of a record, and its array.
+    pub fn of(
+        conditions: &Conditions,
+        array: Option<&JobArray>,
+        record: &Record,
+        records: &[Record],
+    ) -> ConditionTexts {
         let mut after = String::new();
         for together in conditions.after.chunk_by(|a, b| a.kind == b.kind) {
             let comma = if after.is_empty() { "" } else { "," };
@@ -134,7 +139,6 @@ impl ConditionTexts {
         if conditions.singleton {
             after += if after.is_empty() { "singleton" } else { ",singleton" };
         }
-        let array = conditions.array.map(|array| &log.arrays[array as usize]);
         ConditionTexts {
             after,
             begin: (conditions.begin > 0).then(|| record.submit + conditions.begin),
@@ -146,7 +150,7 @@ impl ConditionTexts {
                 Hold::Forever => "yes".to_string(),
             },
             array: array.map_or_else(String::new, |array| array.id.clone()),
-            array_limit: array.map(|array| array.limit),
+            array_limit: array.and_then(|array| array.limit),
         }
     }
 }

@@ -129,6 +129,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
     let is_completed = exit_status == b"0";
     let job = JobInRow {
         id,
+        array: memchr::memchr(b'[', id).map(|at| &id[..at]),
         submit: time(ctime, "ctime")?.ok_or(Bad::missing(line, "ctime"))?,
         eligible: time(etime, "etime")?,
         start: time(start, "start")?,

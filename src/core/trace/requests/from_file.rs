@@ -84,7 +84,7 @@ impl RequestFile {
         log: &mut Log,
         mut written: BTreeMap<usize, (u64, WrittenConditions)>,
     ) -> Result<(), TraceError> {
-        log.conditions = Arc::default();
+        log.conditions = Arc::new(log.conditions.only_arrays());
         if written.is_empty() {
             return Ok(());
         }

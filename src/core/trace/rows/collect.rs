@@ -273,7 +273,7 @@ impl<'a> Collector<'a> {
         record.queue = self.names.place(3, queue);
         record.partition = self.names.place(4, partition);
         self.requests.set(self.log.records.len(), job.request);
-        self.conditions.add(self.log.records.len(), job.id, job.array);
+        self.conditions.add(self.log.records.len(), job.id, job.array());
         self.log.records.push(record);
         if let Some(numbers) = &mut self.numbers {
             let number = std::str::from_utf8(job.id).ok().and_then(|id| id.parse().ok()).filter(|number| *number >= 0);

@@ -50,7 +50,12 @@ pub struct JobInRow<'a> {
     pub array: Option<&'a [u8]>,
 }
 
-impl JobInRow<'_> {
+impl<'a> JobInRow<'a> {
+    /// Its array. The tasks of some formats have the id of their array.
+    fn array(&self) -> Option<&'a [u8]> {
+        self.array.or_else(|| (!matches!(self.task, b"" | b"0")).then_some(self.id))
+    }
+
     /// Writes what two rows of the same run of a job have in common: its id, submission, start, end and processors.
     fn identity(&self, out: &mut Vec<u8>) {
         out.clear();

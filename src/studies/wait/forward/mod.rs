@@ -19,7 +19,7 @@ use crate::parallel;
 use crate::rng::stream;
 use crate::schedule::{self, Accounts, LogFacts};
 use crate::time::Seconds;
-use crate::trace::RunFacts;
+use crate::trace::{RunFacts, TaskArrays};
 
 /// Which jobs of a log are simulated.
 #[derive(Clone, Debug)]
@@ -117,6 +117,7 @@ pub fn forward_waits(
     watch: &dyn Fn(usize),
 ) -> Result<ForwardWaits, EngineError> {
     let accounts = Arc::new(Accounts::of(&schedule.workload.jobs, &schedule.workload.wide));
+    let arrays = TaskArrays::of(schedule.workload);
     let (mut samples, mut queues) = (Vec::with_capacity(wanted.count()), Vec::new());
     let (mut snapshots, mut held): (Vec<(JobId, QueueSnapshot)>, usize) = (Vec::new(), 0);
     let mut answer = |snapshots: &mut Vec<(JobId, QueueSnapshot)>| {
@@ -130,7 +131,7 @@ pub fn forward_waits(
     };
     each_arrival(schedule, &forward.setting, wanted.range.end, &mut |id, past| {
         if wanted.contains(id.index()) {
-            let snapshot = QueueSnapshot::of(past, id, schedule, &accounts);
+            let snapshot = QueueSnapshot::of(past, id, schedule, (&accounts, &arrays));
             if wanted.moments.binary_search(&id.index()).is_ok() {
                 let waiting = past.state().0.waiting.iter().map(|waiting| waiting.id).take_while(|other| *other <= id);
                 queues.push(snapshot.queue_waits(waiting.collect(), forward, (seed, threads))?);
@@ -161,7 +162,8 @@ pub fn snapshot_at(
     each_arrival(schedule, &forward.setting, id.index() + 1, &mut |arrived, past| {
         if arrived == id {
             let accounts = Arc::new(Accounts::of(&schedule.workload.jobs, &schedule.workload.wide));
-            found = Some(QueueSnapshot::of(past, id, schedule, &accounts));
+            let arrays = TaskArrays::of(schedule.workload);
+            found = Some(QueueSnapshot::of(past, id, schedule, (&accounts, &arrays)));
         }
         Ok(())
     })?;

@@ -13,6 +13,7 @@ use crate::predict;
 use crate::request::RequestId;
 use crate::schedule::{self, Accounts, Asked, Decisions, LogFacts, Machine, Policy, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
+use crate::trace::TaskArrays;
 use crate::wait::schedule::SiteSchedule;
 
 /// The running and the waiting jobs of a site at one instant.
@@ -45,6 +46,8 @@ pub struct SnapshotJob {
     pub request: RequestId,
     /// The nodes on which it runs, if that is known: places in [`Cluster::nodes`](crate::machine::Cluster::nodes).
     pub on: Option<Arc<[u32]>>,
+    /// A number for its array, if it is the task of one.
+    pub array: Option<u32>,
     /// For how long it has run; 0 if it waits.
     pub elapsed: Seconds,
     /// The runtime that is predicted for it. It is longer than `elapsed`.
@@ -59,7 +62,7 @@ impl QueueSnapshot {
         past: &mut Simulation<RatioHistory>,
         last: JobId,
         schedule: &SiteSchedule<'_>,
-        accounts: &Arc<Accounts>,
+        (accounts, arrays): (&Arc<Accounts>, &TaskArrays),
     ) -> QueueSnapshot {
         let now = past.now();
         let (machine, board, history) = past.state();
@@ -67,7 +70,8 @@ impl QueueSnapshot {
             let submission = *board.job(id);
             let ratios = history.ratios(submission.user);
             let (request, predicted) = (board.request(id), board.prediction(id));
-            SnapshotJob { submission, request, on: None, elapsed, predicted, ratios }
+            let array = arrays.of_job(id.index());
+            SnapshotJob { submission, request, on: None, array, elapsed, predicted, ratios }
         };
         let mut running: Vec<(JobId, Seconds)> =
             machine.running.iter().map(|running| (running.id, board.elapsed(running.id))).collect();
@@ -128,11 +132,15 @@ impl QueueSnapshot {
         // A running job is submitted when it started, and starts at once: all running jobs fit together, and none waits. So
         // the simulated scheduler has its start, its planned end and the deadlines that it has missed.
         let setting = &forward.setting;
-        let facts = LogFacts::of_accounts(&self.accounts).on(self.shapes.as_ref());
+        let on_nodes = self.shapes.as_ref().map(|shapes| self.on_nodes(shapes));
+        let running = on_nodes.as_ref().map_or(self.running.len(), |(running, _)| running.len());
+        let arrays = std::iter::repeat_n(None, running).chain(self.waiting.iter().map(|job| job.array));
+        let arrays = TaskArrays::of_jobs(arrays);
+        let facts = LogFacts::of_accounts(&self.accounts).on(self.shapes.as_ref()).with_arrays(&arrays);
         let scheduler = schedule::catalog::build(&setting.scheduler, &facts);
-        let (running, given) = match &scheduler.shapes {
-            Some(shapes) => self.on_nodes(shapes),
-            None => (self.running.iter().collect(), Vec::new()),
+        let (running, given) = match (&scheduler.shapes, on_nodes) {
+            (Some(_), Some(on_nodes)) => on_nodes,
+            _ => (self.running.iter().collect(), Vec::new()),
         };
         let all = || running.iter().copied().chain(&self.waiting);
         let jobs: Vec<Job> = all().map(|job| self.job(job, runtime(job))).collect();

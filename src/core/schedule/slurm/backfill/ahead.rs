@@ -41,8 +41,8 @@ impl SlurmPass<'_, '_> {
         if std::mem::replace(&mut ahead.preempting, preempting) != preempting {
             ahead.refused.clear();
         }
-        // An entry that is looked at is tried, if nothing else can forbid that.
-        let is_sure = self.limits.is_empty() && self.arrays.is_empty() && !self.nodes.site.preempts();
+        // An entry that is looked at is tried, one of an array for at least one task, if nothing else can forbid that.
+        let is_sure = self.limits.is_empty() && !self.nodes.site.preempts();
         while let Some(entry) = queue(ahead.at) {
             if is_sure && entry.job.partitions.len() == 1 && ahead.counted <= ahead.at {
                 ahead.counted = ahead.at + 1;
@@ -57,7 +57,7 @@ impl SlurmPass<'_, '_> {
                     return false;
                 }
             }
-            if ahead.at >= from && self.may_start(&entry, plan, ahead) {
+            if ahead.at >= from && self.may_start(entry, plan, ahead) {
                 return true;
             }
             ahead.at += 1;
@@ -66,9 +66,10 @@ impl SlurmPass<'_, '_> {
     }
 
     /// Whether an entry may start now, beside what is reserved. If not, it does not start in this pass.
-    fn may_start(&mut self, entry: &QueueEntry<'_>, plan: &BackfillPlan, ahead: &mut Ahead) -> bool {
-        let QueueEntry { job, partition } = *entry;
-        let (site, to) = (self.nodes.site, self.now + self.limit(entry));
+    fn may_start(&mut self, entry: QueueEntry<'_>, plan: &BackfillPlan, ahead: &mut Ahead) -> bool {
+        let Some(entry) = plan.turns.shortest(entry) else { return false };
+        let QueueEntry { job, partition } = entry;
+        let (site, to) = (self.nodes.site, self.now + self.limit(&entry));
         if let Some(pool) = &self.nodes.state.in_use.pool {
             let taken = plan.falls.partition_point(|(from, _)| *from <= to);
             let idle = if taken > 0 { plan.falls[taken - 1].1 } else { pool.idle_count() };
@@ -78,17 +79,17 @@ impl SlurmPass<'_, '_> {
         if self.is_gone(job) || ahead.refused.get(&request).is_some_and(|&refused| refused <= limit) {
             return false;
         }
-        if !(site.parameters.limits_block || self.limits.allows_job(*entry)) {
+        if !(site.parameters.limits_block || self.limits.allows_job(entry)) {
             return false;
         }
         let Some(counts) = job.counts(&site.cluster, partition) else { return false };
-        if !self.nodes.may_start(*entry, &counts) {
+        if !self.nodes.may_start(entry, &counts) {
             ahead.refused.insert(request, 0);
             return false;
         }
         let mut free = site.all.clone();
         plan.space.free_in(self.now, to, 0, &mut free);
-        free.keep(&self.nodes.candidates(*entry, true));
+        free.keep(&self.nodes.candidates(entry, true));
         let change = self.nodes.state.in_use.changes;
         let is_known = |known: &(u64, usize, u64, NodeSet)| {
             (known.0, known.1, known.2) == (job.id, partition, change) && known.3 == free
@@ -96,7 +97,7 @@ impl SlurmPass<'_, '_> {
         if ahead.known.as_ref().is_some_and(is_known) {
             return true;
         }
-        let may_start = self.nodes.may_start_on(*entry, &free, &counts);
+        let may_start = self.nodes.may_start_on(entry, &free, &counts);
         if !may_start {
             ahead.refused.insert(request, limit);
         }

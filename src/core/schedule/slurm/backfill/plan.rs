@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::schedule::slurm::nodes::{NodeSet, NodeWeight, NodesState, SlurmSite};
+use crate::schedule::slurm::nodes::{ArrayTurns, NodeSet, NodeWeight, NodesState, SlurmSite};
 use crate::schedule::slurm::space::NodeSpace;
 use crate::time::{Seconds, Time};
 
@@ -15,11 +15,12 @@ pub(super) type JobShape = (usize, usize, Seconds);
 pub(super) struct BackfillPlan {
     pub space: NodeSpace,
     pub tried: usize,
+    pub turns: ArrayTurns,
     pub of_user: BTreeMap<i64, usize>,
     pub of_partition: BTreeMap<usize, usize>,
     /// By partition: its reservations.
     pub reserved: BTreeMap<usize, usize>,
-    /// Jobs that have a reservation, if one is all that they may have.
+    /// The numbers of jobs and arrays that have a reservation, if one is all that they may have.
     pub planned: BTreeSet<u64>,
     /// Scratch: the nodes that a job may use.
     pub free: NodeSet,
@@ -42,6 +43,7 @@ impl BackfillPlan {
             free: all.clone(),
             space: NodeSpace::new(all, now, site.parameters.window, rounding, site.pool.is_none()),
             tried: 0,
+            turns: ArrayTurns::default(),
             of_user: BTreeMap::new(),
             of_partition: BTreeMap::new(),
             reserved: BTreeMap::new(),

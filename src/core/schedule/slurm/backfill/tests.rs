@@ -76,7 +76,6 @@ impl RecordedState {
             now,
             unix_start: 0,
             reserves_all: false,
-            arrays: BTreeMap::new(),
             started: Vec::new(),
             reserved: Vec::new(),
         };
@@ -121,7 +120,7 @@ fn replay(record: &SlurmRecord) -> [Passes; 2] {
                 state.waiting.push(SlurmJob { id: (*id).into(), limit, ..job });
             }
             RecordedEvent::Job(_, _, id) => {
-                state.state.in_use.end(((*id).into(), 0), &state.site);
+                state.state.in_use.end((*id).into(), &state.site);
                 if has_epilogs {
                     completing.insert(*id);
                 }

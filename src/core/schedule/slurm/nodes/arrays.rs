@@ -1,60 +1,166 @@
-//! Job arrays, of which each task that starts makes way for the next. They are a part of what records of the daemon are made of.
+//! Job arrays, which have one place in the queue: each task that starts makes way for the next.
 //!
-//! Simulations have none: there each task is a job with its own entry, number and prediction, and the gate before the queue keeps
-//! back those beyond the limit of their array. Once a log is read, the tasks of an array without a limit are not known to belong
-//! together. What is different: a whole array has at most `bf_max_job_array_resv` reservations, its entries in other partitions are
-//! void once a task has started, and a task that fails ends the turn of the others.
+//! A whole array has at most `bf_max_job_array_resv` reservations in a row, its entries in other partitions are void in a backfill
+//! pass once a task has started, and a task that fails ends the turn of the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::job::QueueEntry;
+use super::job::{QueueEntry, SlurmJob};
 
-/// The tasks of a job array that wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The tasks of a job array that wait behind the first one.
+#[derive(Clone, Debug, Default)]
 pub struct ArrayTasks {
-    /// Tasks that have not started.
-    pub left: u32,
-    /// Tasks that run.
-    pub running: u32,
-    /// The most that run at once. 0: no limit.
-    pub most: u32,
+    /// Those that may start, in order of their numbers.
+    pub tasks: VecDeque<SlurmJob>,
+    /// How many more the limit of the array keeps out of the queue. Reservations are made for them too.
+    pub held: u32,
 }
 
-impl ArrayTasks {
-    pub(super) fn is_closed(&self) -> bool {
-        self.left == 0 || (self.most > 0 && self.running >= self.most)
+impl SlurmJob {
+    /// The number of its entries in the queue, in the order of job numbers. A task that waits alone has another one than its array.
+    pub fn number(&self) -> u64 {
+        self.array.map_or(2 * self.id, |array| 2 * array + 1)
     }
 
-    pub(super) fn start(&mut self) {
-        (self.left, self.running) = (self.left - 1, self.running + 1);
+    /// Whether no other task that may start waits behind it.
+    pub fn is_alone(&self) -> bool {
+        self.count()[1] == 1
+    }
+
+    /// It and the tasks behind it that may start.
+    fn tasks(&self) -> impl DoubleEndedIterator<Item = &SlurmJob> {
+        std::iter::once(self).chain(self.behind.iter().flat_map(|behind| &behind.tasks))
+    }
+
+    /// How many tasks wait, and how many of them may start.
+    fn count(&self) -> [usize; 2] {
+        let behind = self.behind.as_ref();
+        let ready = 1 + behind.map_or(0, |behind| behind.tasks.len());
+        [ready + behind.map_or(0, |behind| behind.held as usize), ready]
+    }
+
+    /// The task with this place.
+    fn task(&self, at: usize) -> Option<&SlurmJob> {
+        match at {
+            0 => Some(self),
+            _ => self.behind.as_ref()?.tasks.get(at - 1),
+        }
+    }
+
+    /// A task of the same array joins those behind this one. The first of them all is this one.
+    pub(super) fn add_behind(&mut self, mut task: SlurmJob) {
+        let held = task.behind.take().map_or(0, |behind| behind.held);
+        if task.id < self.id {
+            task.behind = self.behind.take();
+            std::mem::swap(self, &mut task);
+        }
+        let behind = self.behind.get_or_insert_default();
+        behind.held = held;
+        behind.tasks.insert(behind.tasks.partition_point(|other| other.id < task.id), task);
+    }
+
+    /// The job with this number among those that wait in its entries.
+    pub(super) fn find(&self, id: u64) -> Option<&SlurmJob> {
+        if self.id == id {
+            return Some(self);
+        }
+        let tasks = &self.behind.as_ref()?.tasks;
+        tasks.get(tasks.binary_search_by_key(&id, |task| task.id).ok()?)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn find_mut(&mut self, id: u64) -> Option<&mut SlurmJob> {
+        if self.id == id {
+            return Some(self);
+        }
+        let tasks = &mut self.behind.as_mut()?.tasks;
+        tasks.binary_search_by_key(&id, |task| task.id).ok().and_then(|at| tasks.get_mut(at))
+    }
+
+    /// Takes out a job that waits in its entries, if others stay there.
+    pub(super) fn take(&mut self, id: u64) -> Option<SlurmJob> {
+        let tasks = &mut self.behind.as_mut()?.tasks;
+        if self.id != id {
+            return tasks.binary_search_by_key(&id, |task| task.id).ok().and_then(|at| tasks.remove(at));
+        }
+        let mut next = tasks.pop_front()?;
+        next.behind = self.behind.take();
+        Some(std::mem::replace(self, next))
     }
 }
 
-/// What a backfill pass has done for arrays.
+/// What a pass has done for arrays.
 #[derive(Default)]
 pub(crate) struct ArrayTurns {
-    /// In which partition a task has started.
-    partitions: BTreeMap<u64, usize>,
+    /// By array.
+    started: BTreeMap<u64, StartedTasks>,
     /// The array that had a reservation last, and how many it had one after the other.
-    reserved: (Option<u64>, u32),
+    reserved: (Option<u64>, usize),
+}
+
+/// The tasks of an array that a pass has started.
+#[derive(Default)]
+struct StartedTasks {
+    partition: usize,
+    places: BTreeSet<usize>,
 }
 
 impl ArrayTurns {
     /// Whether a task has started in another partition.
     pub fn is_void(&self, entry: QueueEntry<'_>) -> bool {
-        self.partitions.get(&entry.job.id).is_some_and(|&other| other != entry.partition)
+        let of = entry.job.array.and_then(|array| self.started.get(&array));
+        of.is_some_and(|started| started.partition != entry.partition)
     }
 
-    /// A task starts.
-    pub fn start(&mut self, entry: QueueEntry<'_>) {
-        self.partitions.insert(entry.job.id, entry.partition);
+    fn has_started(&self, job: &SlurmJob, at: usize) -> bool {
+        let of = job.array.and_then(|array| self.started.get(&array));
+        of.is_some_and(|started| started.places.contains(&at))
     }
 
-    /// A task gets a reservation. Returns whether another task may have one too.
-    pub fn reserve(&mut self, entry: QueueEntry<'_>, array: &ArrayTasks, most: u32) -> bool {
+    /// What is tried next of an entry of the queue; `at` is the place of the next task. A task beyond the limit of the array is tried
+    /// as the last one that may start.
+    pub fn next<'q>(&self, entry: QueueEntry<'q>, at: &mut usize) -> Option<QueueEntry<'q>> {
+        let QueueEntry { job, partition } = entry;
+        while self.has_started(job, *at) {
+            *at += 1;
+        }
+        let task = job.task(*at).or_else(|| {
+            let [all, ready] = job.count();
+            let last = (0..ready).rev().find(|&place| !self.has_started(job, place)).filter(|_| *at < all)?;
+            job.task(last)
+        })?;
+        *at += 1;
+        Some(QueueEntry { job: task, partition })
+    }
+
+    /// The task of an entry that ends first among those that may start now.
+    pub fn shortest<'q>(&self, entry: QueueEntry<'q>) -> Option<QueueEntry<'q>> {
+        let QueueEntry { job, partition } = entry;
+        if job.array.is_none() {
+            return Some(entry);
+        }
+        let tasks = job.tasks().enumerate().filter(|(at, _)| !self.has_started(job, *at));
+        let (_, job) = tasks.min_by_key(|(_, task)| task.planned.unwrap_or(task.limit))?;
+        Some(QueueEntry { job, partition })
+    }
+
+    /// The task of an entry at this place starts.
+    pub fn start(&mut self, entry: QueueEntry<'_>, at: usize) {
+        if let Some(array) = entry.job.array {
+            let started = self.started.entry(array).or_default();
+            started.partition = entry.partition;
+            started.places.insert(at);
+        }
+    }
+
+    /// A task of an entry gets a reservation. Returns whether another task may have one too.
+    pub fn reserve(&mut self, entry: QueueEntry<'_>, most: usize) -> bool {
+        let Some(array) = entry.job.array else { return false };
         let (last, count) = self.reserved;
-        let count = if last == Some(entry.job.id) { count + 1 } else { 1 };
-        self.reserved = (Some(entry.job.id), count);
-        count < most.min(array.left)
+        let count = if last == Some(array) { count + 1 } else { 1 };
+        self.reserved = (Some(array), count);
+        let [all, _] = entry.job.count();
+        let started = self.started.get(&array).map_or(0, |started| started.places.len());
+        count < most.min(all - started)
     }
 }

@@ -95,7 +95,7 @@ mod tests {
                 RunningJob {
                     start: 0,
                     end: rng.random_range(0..1000),
-                    id: (id, 0),
+                    id,
                     partition: 0,
                     grant: (first..first + rng.random_range(1..3)).map(share).collect(),
                     is_whole: rng.random_bool(0.2),
@@ -103,7 +103,7 @@ mod tests {
                 &site,
             );
             if id > 250 {
-                in_use.end((id - rng.random_range(1..200), 0), &site);
+                in_use.end(id - rng.random_range(1..200), &site);
             }
             for _ in 0..3 {
                 let (left, of) = (

@@ -33,8 +33,8 @@ pub struct RunningJob {
     pub start: Time,
     /// When it is expected to end.
     pub end: Time,
-    /// Its number, and which of the tasks of an array it is.
-    pub id: (u64, u32),
+    /// Its number.
+    pub id: u64,
     /// The place of its partition.
     pub partition: usize,
     /// What it has.
@@ -131,10 +131,10 @@ impl InUse {
     }
 
     /// A job ends. None if it does not run, or runs on a pool.
-    pub fn end(&mut self, id: (u64, u32), site: &SlurmSite) -> Option<RunningJob> {
+    pub fn end(&mut self, id: u64, site: &SlurmSite) -> Option<RunningJob> {
         self.changes += 1;
         if let Some(pool) = &mut self.pool {
-            pool.end(JobId(id.0 as u32));
+            pool.end(JobId(id as u32));
             return None;
         }
         let at = self.running.iter().position(|job| job.id == id)?;
@@ -143,9 +143,9 @@ impl InUse {
         Some(job)
     }
 
-    /// Whether a job runs that is no task of an array.
+    /// Whether a job runs.
     pub fn has(&self, id: u64) -> bool {
-        self.running.iter().any(|job| job.id == (id, 0))
+        self.running.iter().any(|job| job.id == id)
     }
 
     /// Whether no job runs.
@@ -166,7 +166,7 @@ impl InUse {
     pub(crate) fn has_ends(&self, ends: impl Iterator<Item = (Time, JobId)>) -> bool {
         match &self.pool {
             Some(pool) => pool.has_ends(ends),
-            None => self.running.iter().map(|job| (job.end, job.id.0)).eq(ends.map(|(end, id)| (end, u64::from(id.0)))),
+            None => self.running.iter().map(|job| (job.end, job.id)).eq(ends.map(|(end, id)| (end, u64::from(id.0)))),
         }
     }
 
@@ -178,7 +178,7 @@ impl InUse {
         }
         let mut has_changed = false;
         for job in &mut self.running {
-            let end = end_of(job.id.0).unwrap_or(job.end);
+            let end = end_of(job.id).unwrap_or(job.end);
             has_changed |= std::mem::replace(&mut job.end, end) != end;
         }
         if has_changed {

@@ -1,5 +1,6 @@
 //! A job as the daemon has it: what was asked for, completed by its rules.
 
+use super::arrays::ArrayTasks;
 use crate::machine::{Cluster, Constraint, Resource, Tres};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::time::{Seconds, Time};
@@ -53,10 +54,14 @@ pub struct SlurmJob {
     pub is_whole: bool,
     /// By how much its user lowers its priority.
     pub nice: i32,
+    /// The number of its array, with which it waits in the queue. None: it waits alone.
+    pub array: Option<u64>,
+    /// The tasks of its array that wait behind it, if it is the first of them.
+    pub behind: Option<Box<ArrayTasks>>,
 }
 
-/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Passes take the queue as
-/// a function from a number to the entry there.
+/// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Of an array the job is the
+/// first task. Passes take the queue as a function from a number to the entry there.
 #[derive(Clone, Copy)]
 pub struct QueueEntry<'a> {
     /// The job.
@@ -124,6 +129,8 @@ impl SlurmJob {
             constraint: Constraint::parse(&request.constraint).expect("jobs with other constraints are dropped"),
             is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
             nice: request.nice,
+            array: None,
+            behind: None,
             partitions,
         }
     }

@@ -1,5 +1,7 @@
 //! The queue of a site: an entry for each waiting job and partition, in the order in which passes look at them.
 
+use rustc_hash::FxHashMap;
+
 use super::job::{QueueEntry, SlurmJob};
 use super::site::SlurmSite;
 
@@ -28,13 +30,30 @@ pub struct SlurmQueue {
     jobs: Vec<Option<LineJob>>,
     /// Places that are free.
     unused: Vec<u32>,
+    /// By array: the place of its first task.
+    arrays: FxHashMap<u64, u32>,
     entries: Vec<LineEntry>,
 }
 
 impl SlurmQueue {
-    /// Adds a job. Returns its place.
-    pub fn push(&mut self, job: SlurmJob, site: &SlurmSite, mut priority: impl FnMut(&SlurmJob, usize) -> i64) -> u32 {
+    /// Adds a job. Returns its place. The task of an array has the place of the tasks that wait, unless it asks for something else.
+    pub fn push(
+        &mut self,
+        mut job: SlurmJob,
+        site: &SlurmSite,
+        mut priority: impl FnMut(&SlurmJob, usize) -> i64,
+    ) -> u32 {
+        if let Some(&at) = job.array.and_then(|array| self.arrays.get(&array)) {
+            match &mut self.jobs[at as usize] {
+                Some(LineJob { job: first, .. }) if (first.kind, first.user) == (job.kind, job.user) => {
+                    first.add_behind(job);
+                    return at;
+                }
+                _ => (job.array, job.behind) = (None, None),
+            }
+        }
         let at = self.unused.pop().unwrap_or(self.jobs.len() as u32);
+        self.arrays.extend(job.array.map(|array| (array, at)));
         let priorities = job.partitions.iter().map(|&partition| priority(&job, partition)).collect();
         let job = LineJob { job, priorities };
         for entry in entries(&job, at, site) {
@@ -48,9 +67,16 @@ impl SlurmQueue {
         at
     }
 
-    /// Removes the job at a place.
-    pub fn remove(&mut self, at: u32, site: &SlurmSite) -> Option<SlurmJob> {
-        let job = self.jobs.get_mut(at as usize)?.take()?;
+    /// Removes a job from a place. Other tasks of its array stay there.
+    pub fn remove(&mut self, at: u32, id: u64, site: &SlurmSite) -> Option<SlurmJob> {
+        let place = self.jobs.get_mut(at as usize)?;
+        if let Some(task) = place.as_mut()?.job.take(id) {
+            return Some(task);
+        }
+        let job = place.take()?;
+        if let Some(array) = job.job.array {
+            self.arrays.remove(&array);
+        }
         for entry in entries(&job, at, site) {
             if let Ok(place) = self.entries.binary_search_by_key(&entry.key, |other| other.key) {
                 self.entries.remove(place);
@@ -78,19 +104,24 @@ impl SlurmQueue {
         has_changed
     }
 
-    /// The job at a place.
-    pub fn job(&self, at: u32) -> Option<&SlurmJob> {
-        self.jobs.get(at as usize)?.as_ref().map(|waiting| &waiting.job)
+    /// A job by its place.
+    pub fn job(&self, at: u32, id: u64) -> Option<&SlurmJob> {
+        self.first(at)?.find(id)
     }
 
-    /// The job at a place, to be changed in what does not concern its order.
-    pub fn job_mut(&mut self, at: u32) -> Option<&mut SlurmJob> {
-        self.jobs.get_mut(at as usize)?.as_mut().map(|waiting| &mut waiting.job)
+    /// A job by its place, to be changed in what does not concern its order.
+    pub fn job_mut(&mut self, at: u32, id: u64) -> Option<&mut SlurmJob> {
+        self.jobs.get_mut(at as usize)?.as_mut().and_then(|waiting| waiting.job.find_mut(id))
+    }
+
+    /// The job at a place; of an array the first task.
+    pub fn first(&self, at: u32) -> Option<&SlurmJob> {
+        self.jobs.get(at as usize)?.as_ref().map(|waiting| &waiting.job)
     }
 
     /// The entry of the job at a place that has one partition.
     pub fn only_entry(&self, at: u32) -> Option<QueueEntry<'_>> {
-        self.job(at).map(|job| QueueEntry { job, partition: job.partitions[0] })
+        self.first(at).map(|job| QueueEntry { job, partition: job.partitions[0] })
     }
 
     /// An entry in the order of the queue.
@@ -105,7 +136,7 @@ fn entries(waiting: &LineJob, at: u32, site: &SlurmSite) -> impl Iterator<Item =
     let LineJob { job, priorities } = waiting;
     job.partitions.iter().zip(priorities).zip(0..).map(move |((&partition, &priority), place)| {
         let tier = site.cluster.partitions[partition].priority_tier;
-        let key = (std::cmp::Reverse(tier), std::cmp::Reverse(priority), job.submit, job.id, place);
+        let key = (std::cmp::Reverse(tier), std::cmp::Reverse(priority), job.submit, job.number(), place);
         LineEntry { key, job: at, partition: partition as u32 }
     })
 }

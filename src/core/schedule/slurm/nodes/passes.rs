@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::NodeSet;
-use super::arrays::ArrayTasks;
+use super::arrays::ArrayTurns;
 use super::in_use::RunningJob;
 use super::job::{QueueEntry, SlurmJob};
 use super::limits::{Chosen, SiteLimits};
@@ -51,8 +51,6 @@ pub struct SlurmPass<'a, 's> {
     pub unix_start: Time,
     /// Whether the backfill pass makes all reservations. Otherwise it ends when no job can start any more.
     pub reserves_all: bool,
-    /// By job: the tasks of arrays. None in simulations.
-    pub arrays: BTreeMap<u64, ArrayTasks>,
     /// In the order of their starts.
     pub started: Vec<Started>,
     /// What the backfill pass reserves, if it makes all reservations.
@@ -73,16 +71,11 @@ pub(crate) fn is_too_many<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K, most:
 }
 
 impl SlurmPass<'_, '_> {
-    /// Whether an entry is of a job that has started or waits for jobs that make way, or of an array that may not start a task.
+    /// Whether an entry is of a job that has started, or of one that waits for jobs that make way. Its other partitions are not tried
+    /// then. Which tasks of an array have started is known from its turns.
     pub(crate) fn is_gone(&self, job: &SlurmJob) -> bool {
-        if self.nodes.is_preempting(job.id) {
-            // Its other partitions are not tried.
-            return true;
-        }
-        match self.arrays.get(&job.id) {
-            Some(array) => array.is_closed(),
-            None => self.started.iter().any(|started| started.id == job.id),
-        }
+        let has_started = || job.array.is_none() && self.started.iter().any(|started| started.id == job.id);
+        self.nodes.is_preempting(job.number()) || has_started()
     }
 
     /// Starts a job with this; on a pool, on some of these processors.
@@ -97,16 +90,12 @@ impl SlurmPass<'_, '_> {
             return;
         }
         self.limits.start(entry, &grant);
-        self.nodes.state.forget_preemptor(job.id);
-        let task = if self.arrays.contains_key(&job.id) { self.started.len() as u32 + 1 } else { 0 };
+        self.nodes.state.forget_preemptor(job.number());
         let is_whole = self.nodes.is_whole(entry);
-        let (start, id) = (self.now, (job.id, task));
-        let running = RunningJob { start, end: start + limit, id, partition, grant: grant.clone(), is_whole };
+        let (start, end) = (self.now, self.now + limit);
+        let running = RunningJob { start, end, id: job.id, partition, grant: grant.clone(), is_whole };
         self.nodes.state.in_use.start(running, self.nodes.site);
         self.started.push(Started { id: job.id, partition, grant });
-        if let Some(array) = self.arrays.get_mut(&job.id) {
-            array.start();
-        }
     }
 
     /// Whether a job is too young to hold nodes for it.
@@ -124,15 +113,16 @@ impl SlurmPass<'_, '_> {
         let count = |left: &NodeSet| site.partition_nodes.iter().map(|own| own.count_common(left)).collect();
         let mut left_of: Vec<u32> = count(&left);
         let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut looked_at = 0;
-        for entry in (0..).map_while(queue) {
-            let QueueEntry { job, partition } = entry;
+        let (mut looked_at, mut turns) = (0, ArrayTurns::default());
+        for first in (0..).map_while(queue) {
+            let partition = first.partition;
             if left.is_empty() {
                 // All partitions have failed.
                 return false;
             }
-            // A task of an array that starts makes way for the next.
-            loop {
+            let mut at = 0;
+            while let Some(entry) = turns.next(first, &mut at) {
+                let job = entry.job;
                 if self.is_gone(job) {
                     break;
                 }
@@ -161,14 +151,13 @@ impl SlurmPass<'_, '_> {
                 let is_busy = match picked {
                     Picked::Start(grant) if self.limits.allows(entry, Chosen::Now(&grant)) => {
                         self.start(entry, grant, None);
-                        if self.arrays.contains_key(&job.id) {
-                            continue;
-                        }
-                        break;
+                        // A task of an array that starts makes way for the next.
+                        turns.start(first, at - 1);
+                        continue;
                     }
                     // The job waits for those that make way, as it does for busy nodes.
                     Picked::Preempt(found) if self.limits.allows(entry, Chosen::Now(&found.grant)) => {
-                        self.nodes.preempt(job.id, &found.jobs);
+                        self.nodes.preempt(job.number(), &found.jobs);
                         true
                     }
                     Picked::Start(_) | Picked::Preempt(_) => site.parameters.limits_block,

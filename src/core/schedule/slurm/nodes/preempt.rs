@@ -21,7 +21,7 @@ const MESSAGE_TIMEOUT: Seconds = 10;
 /// The running jobs that have to make way so that a job can start, and what it would get.
 pub struct Preempting {
     /// Their numbers.
-    pub jobs: Vec<(u64, u32)>,
+    pub jobs: Vec<u64>,
     /// What the job would get.
     pub grant: NodeGrant,
 }
@@ -234,7 +234,7 @@ impl SlurmNodes<'_> {
 
     /// Stops the jobs that have to make way for a job. Their nodes are completing, so that no job starts there in this pass. A job
     /// that has preempted others not long ago waits for them instead.
-    pub(crate) fn preempt(&mut self, job: u64, jobs: &[(u64, u32)]) {
+    pub(crate) fn preempt(&mut self, job: u64, jobs: &[u64]) {
         let SlurmNodes { site, state, completing } = self;
         let NodesState { preemption, in_use, prospects, .. } = &mut **state;
         let wait = site.parameters.kill_wait + MESSAGE_TIMEOUT;

@@ -73,7 +73,7 @@ pub struct SlurmParameters {
     /// `partition_job_depth`.
     pub partition_depth: usize,
     /// `bf_max_job_array_resv`.
-    pub array_reservations: u32,
+    pub array_reservations: usize,
     /// `assoc_limit_stop`: a job over a limit blocks its partition as any other job.
     pub limits_block: bool,
     /// `KillWait`.
@@ -105,7 +105,7 @@ impl SlurmParameters {
             least_loaded_first: is_set("cr_lln"),
             depth: count("default_queue_depth"),
             partition_depth: count("partition_job_depth"),
-            array_reservations: 20,
+            array_reservations: count("bf_max_job_array_resv"),
             limits_block: is_set("assoc_limit_stop"),
             kill_wait: spec.duration("kill_wait"),
             preempt: PreemptMode::of(spec.text("preempt")).unwrap_or_default(),
@@ -146,14 +146,15 @@ impl SlurmSite {
         let cluster = Cluster { partitions: vec![Partition::default()], ..Cluster::default() };
         let all = NodeSet::whole(procs, NodeSet::suits_bits(procs, procs as usize));
         // The other parameters have no effect there.
-        let SlurmParameters { resolution, window, growth, most_tried, most_per_user, depth, kill_wait, .. } =
-            parameters;
+        let SlurmParameters { resolution, window, growth, most_tried, most_per_user, .. } = parameters;
+        let SlurmParameters { array_reservations, depth, kill_wait, .. } = parameters;
         let shared = SlurmParameters {
             resolution,
             window,
             growth,
             most_tried,
             most_per_user,
+            array_reservations,
             depth,
             kill_wait,
             ..SlurmParameters::default()

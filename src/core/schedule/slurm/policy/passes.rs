@@ -1,7 +1,5 @@
 //! The passes that are due at an instant.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::Slurm;
@@ -89,7 +87,9 @@ impl Slurm {
             if let Some(ranked) = &mut self.ranked {
                 ranked.get_mut().begin(view.now);
             }
-            let made = self.make(view.now, PassKind::Plan);
+            let mut made = self.make(view.now, PassKind::Plan);
+            // Those for tasks beyond the limit of an array are of no job of the queue.
+            made.reserved.dedup_by_key(|plan| (plan.id, plan.partition));
             (self.state, self.standing, self.site.parameters.most_tried) = (state, standing, most_tried);
             reserved.extend(made.reserved.iter().take(most).map(|plan| (JobId(plan.id as u32), plan.start)));
         }
@@ -105,7 +105,7 @@ impl Slurm {
             let running = RunningJob {
                 start: view.now,
                 end: job.end,
-                id: (job.id.0.into(), 0),
+                id: job.id.0.into(),
                 partition: place.map_or(0, |place| place.partition as usize),
                 grant: nodes.grant(job.id).to_vec(),
                 is_whole: place.is_some_and(|place| place.whole),
@@ -137,7 +137,6 @@ impl Slurm {
             now,
             unix_start: self.unix_start,
             reserves_all: kind == PassKind::Plan,
-            arrays: BTreeMap::new(),
             started: Vec::new(),
             reserved: Vec::new(),
         };
@@ -200,7 +199,7 @@ impl Slurm {
     fn stop(&mut self, running: RunningJob, now: Time) {
         let is_requeued = self.site.preempt_mode(running.partition) == PreemptMode::Requeue;
         self.standing.end(&running, now);
-        self.stops.push(Stop { id: JobId(running.id.0 as u32), is_requeued });
+        self.stops.push(Stop { id: JobId(running.id as u32), is_requeued });
         self.completing.push_back((now + self.settings.epilog.max(1), running.grant));
         (self.times.last_event, self.revisit) = (now, now);
     }

@@ -10,6 +10,11 @@ use crate::schedule::slurm::clock::in_whole_minutes;
 use crate::schedule::slurm::nodes::SlurmJob;
 use crate::time::Time;
 
+/// The job as which a place in the line is ranked: of an array the first task, also if that has left.
+fn ranked_as(job: &SlurmJob) -> JobId {
+    JobId(job.array.unwrap_or(job.id) as u32)
+}
+
 impl Slurm {
     /// The job that asks for this, without what is its own.
     fn kind(&mut self, id: JobId, nodes: &Nodes) -> SlurmJob {
@@ -55,17 +60,24 @@ impl Slurm {
         self.needs_full |= !returned.is_empty();
         let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
         for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
-            let Some(job) = self.job(id, &submission, view) else { continue };
+            let Some(mut job) = self.job(id, &submission, view) else { continue };
             if !self.standing.accepts(&job, is_back) {
                 self.refused.push((id, submission));
                 continue;
             }
+            if !is_back {
+                // The task of an array that was stopped is a job of its own.
+                self.arrays.join(id, &mut job);
+            }
+            let submit = job.submit;
             let standing = &mut self.standing;
             let priority = |job: &SlurmJob, partition: usize| standing.priority(job, partition, view.now);
             let place = self.line.push(job, &self.site, priority);
             self.line_places.insert(id, place);
             if let Some(ranked) = &mut self.ranked {
-                ranked.get_mut().arrive(id, &submission, place);
+                let first = self.line.first(place).filter(|first| first.is_alone());
+                let ranked_as = first.map(|first| (ranked_as(first), place));
+                ranked.get_mut().arrive(id, &Submission { submit, ..submission }, ranked_as);
             }
         }
     }
@@ -74,9 +86,13 @@ impl Slurm {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
         self.refused.retain(|(refused, _)| *refused != id);
         self.returning.remove(id);
-        self.state.forget_preemptor(id.0.into());
         let place = self.line_places.remove(&id)?;
-        self.line.remove(place, &self.site)
+        let job = self.line.remove(place, id.0.into(), &self.site)?;
+        self.state.forget_preemptor(job.number());
+        if let Some(ranked) = self.ranked.as_mut().filter(|_| self.line.first(place).is_none()) {
+            ranked.get_mut().leave_line(ranked_as(&job));
+        }
+        Some(job)
     }
 
     /// A job has left the system: those that were refused are submitted again, before others.
@@ -108,7 +124,7 @@ impl Slurm {
         if self.standing.limits.is_empty() {
             return;
         }
-        let is_held = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place)) {
+        let is_held = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place, id.0.into())) {
             Some(job) => self.standing.limits.over_now(job).is_some(),
             None => self.refused.iter().any(|(refused, _)| *refused == id),
         };

@@ -1,6 +1,5 @@
 //! Each kind of limit, with what it means worked out by hand.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::super::{NodeSet, NodesState, SlurmNodes, SlurmParameters, SlurmPass, SlurmSite};
@@ -49,7 +48,7 @@ PartitionName=other Nodes=ALL QOS=inside
 
     fn start(&mut self, job: &SlurmJob, partition: usize, grant: &NodeGrant) -> RunningJob {
         self.limits.start(QueueEntry { job, partition }, grant);
-        RunningJob { start: 0, end: job.limit, id: (job.id, 0), partition, grant: grant.clone(), is_whole: false }
+        RunningJob { start: 0, end: job.limit, id: job.id, partition, grant: grant.clone(), is_whole: false }
     }
 
     /// Starts a job of a user on node 0 at the instant 0.
@@ -352,7 +351,6 @@ fn a_job_over_a_limit_is_passed_over_or_blocks() {
             limits: &mut site.limits,
             now: 0,
             unix_start: 0,
-            arrays: BTreeMap::new(),
             started: Vec::new(),
             reserved: Vec::new(),
         };
