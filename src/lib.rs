@@ -41,7 +41,7 @@
 //! | package | floor | module | what it contains |
 //! |---|---|---|---|
 //! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`sorted_blocks`], [`tres`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, long sorted lists that change, resources and something of each (amounts, limits, weights), medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
-//! | `core` | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits |
+//! | `core` | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits; parts of it that are out at times |
 //! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
 //! | `core` | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
@@ -82,6 +82,9 @@
 //! - What fits a machine: `machine/mod.rs`. Which job starts, gets a reservation or is tried next, on every machine and by all rules:
 //!   `schedule/backfill/mod.rs`; what machines differ in: `schedule/backfill/space.rs`. What is kept of the waiting jobs from pass
 //!   to pass: `schedule/backfill/backlog.rs`.
+//! - Outages: what they are and how they are read, `machine/outages/`; on the time scale and the machine of a log,
+//!   `trace/outages.rs`; the jobs that they stop, `engine/simulation/outages.rs`; plans around them, on a pool
+//!   `schedule/backfill/outages.rs`, on nodes `schedule/backfill/nodes/closed.rs`. More nodes or fewer: `machine/what_if.rs`.
 //! - Which nodes a job gets: `machine/placement.rs`; what a request means on a cluster: `machine/shape.rs`. Reservations on nodes:
 //!   `schedule/backfill/nodes/mod.rs`; whether they hold: `schedule/backfill/nodes/plan.rs`, as far as numbers of CPUs say that:
 //!   `schedule/backfill/nodes/bounds.rs`; which jobs have room: `schedule/backfill/nodes/rooms.rs`; nodes whose CPUs are all alike:

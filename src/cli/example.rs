@@ -30,6 +30,7 @@ pub const COMMAND: CommandForm = CommandForm {
     --baseline slurm:conf=slurm.conf/estimate
   sim recommend sacct.txt --slurm-conf slurm.conf
   sim fidelity sacct.txt --slurm-conf slurm.conf
+  sim sacct.txt --machine slurm.conf --outages maintenance.csv --scheduler easy
   sim wait ask sacct.txt --queue squeue.txt --slurm-conf slurm.conf")]
 struct ExampleArgs {
     /// The folder for the files; it is made if it does not exist
@@ -59,6 +60,8 @@ fn execute(args: &ExampleArgs) -> anyhow::Result<()> {
         ("site.dump", site.dump()),
         ("sacct.txt", site.sacct()),
         ("squeue.txt", site.squeue()),
+        ("maintenance.csv", site.maintenance([("n[01-16]", 0)])),
+        ("halves.csv", site.maintenance([("n[01-08]", 0), ("n[09-16]", 1)])),
     ];
     let folder = args.folder.display();
     std::fs::create_dir_all(&args.folder).map_err(|error| OutputError { name: folder.to_string(), error })?;
@@ -138,6 +141,18 @@ impl ExampleSite<'_> {
                 "{}|{owner}|{procs}|{limit}|{elapsed}|{state}|{submitted}|{started}|{reason}|job",
                 job.number
             );
+        }
+        text
+    }
+
+    /// Nodes that are in maintenance for twelve hours, each list so many days after the first; known for two weeks.
+    fn maintenance<const COUNT: usize>(&self, parts: [(&str, i64); COUNT]) -> String {
+        let mut text = "start,end,announced,nodes,kind,name\n".to_string();
+        let morning = (self.unix_start + self.now() - 30 * DAY).div_euclid(DAY) * DAY + 8 * HOUR - self.unix_start;
+        for (nodes, day) in parts {
+            let start = morning + day * DAY;
+            let times = [start, start + 12 * HOUR, morning - 14 * DAY].map(|time| self.stamp(time)).join(",");
+            let _ = writeln!(text, "{times},{nodes},maintenance,service");
         }
         text
     }

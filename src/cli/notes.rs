@@ -6,7 +6,7 @@ use super::quiet::is_quiet;
 use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
 use crate::job::Job;
-use crate::machine::{Constraint, Shapes};
+use crate::machine::{Constraint, Outages, Shapes};
 use crate::metrics::RunRow;
 use crate::model::EstimateModel;
 use crate::predict::catalog::{needs_users, table};
@@ -34,6 +34,9 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
         }
     }
     warn_of_unplaceable(&log.name, workload);
+    if let Some(outages) = &workload.outages {
+        note_outages(log, workload, outages);
+    }
     if cleaning.never_eligible.count() > 0 {
         let (causes, first) = (cleaning.never_eligible.in_words(), cleaning.never_eligible.first);
         warning(format_args!(
@@ -105,6 +108,20 @@ fn bad_constraints(workload: &Workload) -> String {
         0 => String::new(),
         1..=MOST => format!("; constraints: {}", shown.join(", ")),
         more => format!("; constraints: {}, and {} more", shown.join(", "), more - MOST),
+    }
+}
+
+/// Says what of outages has no effect, and what the log has of them already.
+fn note_outages(log: &Log, workload: &Workload, outages: &Outages) {
+    outages.notes.iter().for_each(|words| note(words));
+    let over = outages.over_by(workload.first_submit());
+    if over > 0 {
+        note(format_args!("{} before the first submission", counted_as(over, "outage is over", "outages are over")));
+    }
+    let failed = log.records.iter().filter(|record| record.status == 0).count() as u64;
+    if failed > 0 {
+        let jobs = counted_as(failed, "job of the log has failed", "jobs of the log have failed");
+        note(format_args!("{}: {jobs} or waited again: their runtimes are cut already", log.name));
     }
 }
 

@@ -104,6 +104,8 @@ pub struct Request {
     pub account: String,
     /// By how much its user lowers its priority (`sbatch --nice`).
     pub nice: i32,
+    /// The reservation that it runs in. It counts only with outages.
+    pub reservation: String,
 }
 
 impl Request {

@@ -16,6 +16,7 @@ pub fn reason_in_words(reason: WaitReason, on_nodes: bool) -> String {
         WaitReason::Want(kind) => format!("for want of {}", kind.many()),
         WaitReason::Limit => "because of a limit".to_string(),
         WaitReason::Behind => "behind others".to_string(),
+        WaitReason::InVain => "ran in vain".to_string(),
     }
 }
 

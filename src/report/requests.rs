@@ -41,6 +41,9 @@ fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
 /// When the file has the columns of conditions.
 const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time, or are tasks of arrays";
 
+/// When the file has the column of reservations.
+const WITH_RESERVATIONS: &str = "if jobs name reservations";
+
 /// The columns of `--requests-out`. What a job does not say is empty.
 pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
     let before = column_list! {
@@ -71,6 +74,7 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         label "qos" "its quality of service" row.request.qos.clone();
         label "account" "the account that it is charged to" row.request.account.clone();
         count "nice" "by how much its user lowers its priority" Some(i64::from(row.request.nice)).filter(|nice| *nice != 0);
+        label "reservation" "the reservation that it runs in" row.request.reservation.clone(), only(WITH_RESERVATIONS);
         label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
             only(WITH_CONDITIONS);
         label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);
@@ -85,11 +89,16 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
 
 /// Writes the requests and conditions of a log, one row per job that has some.
 pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
-    let (columns, none) = (request_columns(), Conditions::default());
     let arrays = log.conditions.array_places();
     let has_conditions = !(log.conditions.is_empty() && arrays.is_empty());
-    let is_written = |column: &&Column<RequestRow<'_>>| column.only.is_empty() || has_conditions;
-    let count = columns.iter().filter(is_written).count();
+    let has_reservations = log.requests.requests.all().iter().any(|request| !request.reservation.is_empty());
+    let is_written = |column: &Column<RequestRow<'_>>| match column.only {
+        WITH_CONDITIONS => has_conditions,
+        WITH_RESERVATIONS => has_reservations,
+        _ => true,
+    };
+    let columns: Vec<_> = request_columns().into_iter().filter(is_written).collect();
+    let none = Conditions::default();
     let rows = log.records.iter().enumerate().filter_map(|(at, record)| {
         let (request, conditions) = (log.requests.get(at), log.conditions.get(at));
         let array = arrays.get(&(at as u32)).map(|&array| &log.conditions.arrays[array as usize]);
@@ -104,7 +113,7 @@ pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
         };
         Some(([""; 0], row))
     });
-    write_rows(out, [], &columns[..count], rows)
+    write_rows(out, [], &columns, rows)
 }
 
 /// What the jobs were given of the processors that they ask for.

@@ -216,7 +216,9 @@ impl Grid {
     pub fn run_kind(&self) -> RunKind {
         let on_nodes = self.has_nodes();
         let preempts = on_nodes && self.schedulers().iter().any(catalog::preempts);
-        RunKind { on_nodes, preempts, has_feedback: self.values_alone().any(|options| options.feedback.is_some()) }
+        let has = |is_set: fn(&Options) -> bool| self.values_alone().any(|options| is_set(&options));
+        let (has_feedback, has_outages) = (has(|one| one.feedback.is_some()), has(|one| one.outages.is_some()));
+        RunKind { on_nodes, preempts, has_feedback, has_outages }
     }
 
     /// Each value of each list, as the only option.

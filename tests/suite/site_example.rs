@@ -10,7 +10,7 @@ fn the_files_of_the_example_work_together() {
     let site = folder.text("site");
     let ran = sim(&["example", &site]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
-    let names = ["slurm.conf", "new.conf", "site.dump", "sacct.txt", "squeue.txt"];
+    let names = ["slurm.conf", "new.conf", "site.dump", "sacct.txt", "squeue.txt", "maintenance.csv", "halves.csv"];
     let bytes = names.map(|name| fs::read(folder.path("site").join(name)).unwrap());
     assert!(bytes.iter().map(Vec::len).sum::<usize>() < 350_000);
     let [conf, _, dump, sacct, queue] = names.map(|name| folder.text(&format!("site/{name}")));

@@ -89,7 +89,17 @@ fn step(workload: &Workload, setting: &Setting, mut look: impl FnMut(&mut Simula
     }
     let (given, never) = (simulation.given(), simulation.never_started().clone());
     let (outcomes, history) = simulation.into_outcomes();
-    RunRecord { outcomes, history, given, never, preempted: None, arrived: None, submitted: None, virtual_starts: None }
+    RunRecord {
+        outcomes,
+        history,
+        given,
+        never,
+        preempted: None,
+        outages: None,
+        arrived: None,
+        submitted: None,
+        virtual_starts: None,
+    }
 }
 
 fn work(workload: &Workload) -> i64 {
@@ -349,7 +359,8 @@ fn predictions_are_made_between_arrival_and_end() {
         for made in history {
             let at = made.job.index();
             let (job, outcome) = (&workload.jobs[at], &record.outcomes[at]);
-            let finished = Finished { job, submitted: job.submission.submit, outcome, virtual_start: None };
+            let finished =
+                Finished { job, submitted: job.submission.submit, outcome, virtual_start: None, stopped: (0, 0) };
             prop_assert!((finished.job.submission.submit..=finished.end()).contains(&made.time), "{made:?}");
         }
         Ok(())

@@ -35,6 +35,8 @@ mod plain_feedback;
 #[cfg(test)]
 mod plain_nodes;
 #[cfg(test)]
+mod plain_outages;
+#[cfg(test)]
 mod plain_slurm;
 #[cfg(test)]
 mod reference;

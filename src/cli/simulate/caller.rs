@@ -114,6 +114,7 @@ impl<'a> Game<'a> {
     fn scheduler(&self, workload: &Workload) -> Exec {
         let facts = RunFacts::of(self.workload);
         let log = LogFacts::of_jobs(&workload.jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
+        let log = log.amid_outages(workload.outages.is_some());
         Exec::new(&self.setting.scheduler, &log)
     }
 

@@ -7,9 +7,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
 
 use super::feedback::Feedback;
-use crate::job::{Job, JobId};
+use crate::job::{Job, JobId, Submission};
+use crate::machine::Outages;
 use crate::time::{Seconds, Time};
 use crate::trace::{GatedJob, Links, Workload, recorded_eligibility};
 
@@ -44,6 +46,8 @@ pub struct Gate {
     requeued: BTreeSet<JobId>,
     /// By job: when it joined the queue. `Time::MAX` if it has not.
     arrivals: Vec<Time>,
+    /// A job that names a reservation waits until that begins.
+    outages: Option<Arc<Outages>>,
     /// When jobs are submitted, if that depends on ends. None: in the order in which they are given, at their own times.
     pub(super) feedback: Option<Feedback>,
 }
@@ -95,8 +99,18 @@ struct ArrayGate {
 impl Gate {
     /// The gate of a workload. None if no job has conditions.
     pub fn of(workload: &Workload) -> Option<Gate> {
-        let links = Links::of(&workload.jobs, &workload.conditions);
-        (!links.gated.is_empty()).then(|| Gate::new(&links))
+        let mut links = Links::of(&workload.jobs, &workload.conditions);
+        let outages = workload.outages.as_ref();
+        let class = |job: &Job| {
+            outages.map_or(0, |outages| outages.class_of(job.submission.user, job.submission.group, job.request))
+        };
+        let names_one = |job: &Job| outages.is_some_and(|outages| !outages.class(class(job)).named.is_empty());
+        for (_, at) in workload.jobs.iter().zip(0..).filter(|(job, _)| names_one(job)) {
+            if let Err(place) = links.gated.binary_search_by_key(&at, |gated| gated.job) {
+                links.gated.insert(place, GatedJob::delayed(at, 0));
+            }
+        }
+        (!links.gated.is_empty()).then(|| Gate { outages: outages.cloned(), ..Gate::new(&links) })
     }
 
     /// The gate for a replay of the log's own schedule, in which each job arrives when its conditions were met there. Also returns
@@ -150,6 +164,10 @@ impl Gate {
         self.held += 1;
         let link = &mut self.links[at];
         link.waiting = Some(job);
+        if let Some(outages) = &self.outages {
+            let Submission { user, group, submit, .. } = job.submission;
+            link.delay = link.delay.max(outages.delay(outages.class_of(user, group, job.request), submit));
+        }
         if link.delay > 0 {
             self.timers.push(Reverse((job.submission.submit + link.delay, at as u32)));
         }

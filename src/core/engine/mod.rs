@@ -23,7 +23,7 @@ pub use observer::{
     Arrival, Cancellation, End, Event, Miss, Observer, Occasion, PassEnd, Placed, PredictionChange, PredictionMade,
     Preemption, Start, Wants,
 };
-pub use recorder::{GivenAreas, Outcome, Preempted, StoppedRuns};
+pub use recorder::{GivenAreas, OutageFigures, Outcome, Preempted, StoppedRuns};
 pub use run::{Finished, RunRecord, run, run_simulation};
 pub use setup::{EngineOptions, Named};
 pub use simulation::Simulation;

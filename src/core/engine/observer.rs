@@ -69,12 +69,14 @@ pub enum Event<'a> {
     Pass(PassEnd<'a>),
     /// A running job has outlived its prediction. It comes before the predictor makes a new one.
     Miss(Miss),
-    /// A running job is stopped to make way for another one. If it is not requeued, its end follows.
+    /// A running job is stopped to make way for another one, or by an outage. If it is not requeued, its end follows.
     Preemption(Preemption<'a>),
     /// A job has ended. It comes before the predictor's `on_termination`.
     End(End<'a>),
     /// A waiting job is withdrawn. It comes before the predictor's `on_cancellation`.
     Cancellation(Cancellation<'a>),
+    /// Outages are announced, begin or end. `machine` has them. It comes before the preemptions of jobs that stop because of them.
+    Outages,
 }
 
 /// What observers want to be told after each pass. To find it costs time, so without a word it is nothing.

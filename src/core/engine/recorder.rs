@@ -77,6 +77,17 @@ pub struct Preempted {
     pub cancelled: StoppedRuns,
 }
 
+/// What outages did in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutageFigures {
+    /// The processor-seconds from the first submission to the last end that were not out, or in use.
+    pub available: i128,
+    /// The runs that outages stopped.
+    pub stopped: Preempted,
+    /// The runs among them of jobs that then waited again, with their lengths, by job.
+    pub requeues: Vec<(JobId, Seconds)>,
+}
+
 /// The unfinished record of a job in the system.
 #[derive(Clone, Copy, Debug)]
 struct OutcomeDraft {
@@ -101,6 +112,8 @@ pub(super) struct Recorder {
     pub given: Option<GivenAreas>,
     /// Jobs that made way for others.
     pub preempted: Preempted,
+    /// The runs of jobs that then waited again, with their lengths, in order of time.
+    pub requeues: Vec<(JobId, Seconds)>,
     /// The jobs that were cancelled while they ran, with their runtimes.
     pub cut: Vec<(JobId, Seconds)>,
 }
@@ -170,7 +183,7 @@ impl Observer for Recorder {
                 let start = IfKnown::UNKNOWN;
                 self.outcomes[id.index()] = Outcome { start, ra_seconds: 0.0, ..self.drafts[*place].outcome };
             }
-            Event::Begin(_) | Event::Pass(_) | Event::Miss(_) => {}
+            Event::Begin(_) | Event::Pass(_) | Event::Miss(_) | Event::Outages => {}
         }
     }
 }
@@ -198,9 +211,8 @@ impl Recorder {
         let runs = if is_requeued { requeued } else { cancelled };
         runs.count += 1;
         runs.area += i128::from(submission.procs) * i128::from(ran);
-        if !is_requeued {
-            self.cut.push((job.id, ran));
-        }
+        let list = if is_requeued { &mut self.requeues } else { &mut self.cut };
+        list.push((job.id, ran));
         if let Some(given) = &mut self.given {
             add_given(given, grant, -left);
         }

@@ -6,7 +6,7 @@ use super::error::EngineError;
 use super::gate::Gate;
 use super::never::NeverStarted;
 use super::observer::{Observer, PredictionMade};
-use super::recorder::{GivenAreas, Outcome, Preempted};
+use super::recorder::{GivenAreas, OutageFigures, Outcome, Preempted};
 use super::setup::{EngineOptions, Named};
 use super::simulation::Simulation;
 use crate::job::Job;
@@ -32,6 +32,8 @@ pub struct RunRecord {
     pub never: NeverStarted,
     /// The jobs that made way for others. None if the scheduler stops no jobs.
     pub preempted: Option<Preempted>,
+    /// What outages did. None if there are none.
+    pub outages: Option<OutageFigures>,
     /// The jobs as they were simulated, in workload order, if some had conditions or were cancelled while they ran. Their submit
     /// times are the instants at which they joined the queue, and their runtimes are those until they were cancelled. None: as
     /// in the workload.
@@ -53,6 +55,8 @@ pub struct Finished<'a> {
     pub outcome: &'a Outcome,
     /// When it started in the virtual schedule of the scheduler. None if it has none.
     pub virtual_start: Option<Time>,
+    /// How often an outage has stopped it so that it waited again, and the seconds that it had run until then.
+    pub stopped: (u32, Seconds),
 }
 
 impl Finished<'_> {
@@ -81,6 +85,14 @@ impl RunRecord {
         self.finished_in(jobs, 0..jobs.len()).map(|(_, finished)| finished)
     }
 
+    /// How often an outage has stopped a job, and for how many seconds it had run until then.
+    fn stops_of(&self, at: usize) -> (u32, Seconds) {
+        let Some(outages) = &self.outages else { return (0, 0) };
+        let own = outages.requeues.partition_point(|(id, _)| id.index() < at);
+        let own = outages.requeues[own..].iter().take_while(|(id, _)| id.index() == at);
+        own.fold((0, 0), |(count, sum), (_, ran)| (count + 1, sum + ran))
+    }
+
     /// Those of a part of the jobs, with their places among all.
     pub fn finished_in<'a>(
         &'a self,
@@ -92,7 +104,16 @@ impl RunRecord {
         started.map(move |at| {
             let virtual_start = self.virtual_starts.as_ref().map(|starts| starts[at]);
             let submitted = self.submitted.as_ref().map_or(jobs[at].submission.submit, |times| times[at]);
-            (at, Finished { job: &arrived[at], submitted, outcome: &self.outcomes[at], virtual_start })
+            (
+                at,
+                Finished {
+                    job: &arrived[at],
+                    submitted,
+                    outcome: &self.outcomes[at],
+                    virtual_start,
+                    stopped: self.stops_of(at),
+                },
+            )
         })
     }
 }
@@ -139,8 +160,9 @@ pub fn run_simulation(
     }
     let submitted = simulation.gate().and_then(|gate| gate.submissions()).map(<[Time]>::to_vec);
     let virtual_starts = simulation.take_virtual_starts();
+    let outages = simulation.outage_figures();
     let (outcomes, history) = simulation.into_outcomes();
-    Ok(RunRecord { outcomes, history, given, never, preempted, arrived, submitted, virtual_starts })
+    Ok(RunRecord { outcomes, history, given, never, preempted, outages, arrived, submitted, virtual_starts })
 }
 
 /// Runs jobs that are submitted at their own times.

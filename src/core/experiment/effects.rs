@@ -29,7 +29,7 @@ const fn effect(option: &'static str, acts: fn(&Options) -> bool, needs: &'stati
 }
 
 /// The options that act only in some runs.
-const EFFECTS: [Effect; 7] = [
+const EFFECTS: [Effect; 11] = [
     effect(
         "associations",
         |options| options.machine.is_some(),
@@ -44,6 +44,22 @@ const EFFECTS: [Effect; 7] = [
         "partition-map",
         |options| options.machine.is_some(),
         "without --machine or --slurm-conf: a pool of processors has no partitions",
+    ),
+    effect(
+        "outages",
+        |options| options.schedulers().any(|scheduler| !catalog::is_replay(scheduler)),
+        "with the scheduler replay: the log has its outages in it",
+    ),
+    effect("on-failure", |options| options.outages.is_some(), "without --outages"),
+    effect(
+        "add-nodes",
+        |options| options.machine.is_some(),
+        "without --machine or --slurm-conf: on a pool say --procs",
+    ),
+    effect(
+        "remove-nodes",
+        |options| options.machine.is_some(),
+        "without --machine or --slurm-conf: on a pool say --procs",
     ),
     effect(
         "estimates-seed",

@@ -1,7 +1,7 @@
 //! The table of all options that change a result. The options of the main command, the dimensions of a sweep, the key of
 //! a run and the column `options` are all made from it.
 
-use crate::machine::{AssociationsFile, MachineFile};
+use crate::machine::{AddedNodes, AssociationsFile, MachineFile, OutageFile};
 use crate::metrics::Portion;
 use crate::model::EstimateModel;
 use crate::predict;
@@ -13,8 +13,8 @@ use crate::trace::{FeedbackModel, Moment, RequestFile};
 use super::options::Options;
 use super::run::Setting;
 use super::values::{
-    By, MISSING_ESTIMATES, Maybe, OVERRUNS, OrNone, PROCS_FIELDS, Reading, Real, Replication, SWITCH, ValueForm, Whole,
-    Words, at_least_a_second, partition_map, print_partition_map,
+    By, MISSING_ESTIMATES, Maybe, ON_FAILURE, OVERRUNS, OrNone, PROCS_FIELDS, Reading, Real, Replication, SWITCH,
+    ValueForm, Whole, Words, at_least_a_second, host_list, partition_map, print_partition_map,
 };
 
 /// An option of the command line.
@@ -120,6 +120,14 @@ options! {
             "The accounts, users and QOS of the machine, with shares and limits for `slurm`: what `sacctmgr dump` writes or `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`"
         "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
+        "outages" "FILE" [outages: OrNone(By(OutageFile::read, |file| file.files.clone()))]
+            "Parts of the machine that are down, drained, in maintenance or reserved, as csv or what `sacctmgr show event -P` or `sacctmgr show reservation -P` prints; several as FILE,FILE; or `none`; see `sim help machines`"
+        "on-failure" "WHAT" [on_failure_kills: Words(ON_FAILURE)]
+            "What becomes of jobs that an outage stops: they wait again (requeue), or have ended (kill)"
+        "add-nodes" "NODES as NODE" [added_nodes: By(AddedNodes::parse, AddedNodes::to_string)]
+            "The machine also has these nodes, each as one that it has: 'n[65-72] as n1'"
+        "remove-nodes" "NODES" [removed_nodes: Maybe(By(host_list, String::clone))]
+            "The machine does not have these nodes: n[1-8]"
     }
     Reading {
         "log-format" "FORMAT" [reading: Reading]
@@ -243,6 +251,10 @@ mod tests {
             ("machine", "none", ""),
             ("associations", "none", ""),
             ("partition-map", "old=new", "old=new"),
+            ("outages", "none", ""),
+            ("on-failure", "kill", "kill"),
+            ("add-nodes", "n[3-4] as n1,b as c", "n[3-4] as n1,b as c"),
+            ("remove-nodes", "n[1-2]", "n[1-2]"),
             ("estimates", "f:f=3.0", "f"),
             ("estimates", "none", ""),
             ("estimates-seed", "7", "7"),
@@ -279,7 +291,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 30, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 34, "a new option needs its line in this test");
     }
 
     #[test]

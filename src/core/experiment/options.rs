@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::EngineOptions;
-use crate::machine::{AssociationsFile, MachineFile};
+use crate::machine::{AddedNodes, AssociationsFile, MachineFile, OutageFile};
 use crate::metrics::Measure;
 use crate::model::EstimateModel;
 use crate::predict;
@@ -34,6 +34,14 @@ pub struct Options {
     pub associations: Option<Arc<AssociationsFile>>,
     /// Other names for partitions of the log.
     pub partition_map: PartitionMap,
+    /// Parts of the machine that are out for a time, or reserved. None: it is always whole.
+    pub outages: Option<Arc<OutageFile>>,
+    /// Whether jobs that an outage stops have failed, and do not wait again.
+    pub on_failure_kills: bool,
+    /// Nodes that the machine has more, and those that it does not have.
+    pub added_nodes: AddedNodes,
+    /// See `added_nodes`.
+    pub removed_nodes: Option<String>,
     /// The rules of cleaning, except those that [`Options::rules`] derives from the schedulers.
     pub cleaning: Cleaning,
     /// The model that replaces the estimates. None: the estimates of the log.
@@ -64,6 +72,10 @@ impl Default for Options {
             baseline_machine: None,
             associations: None,
             partition_map: PartitionMap::new(),
+            outages: None,
+            on_failure_kills: false,
+            added_nodes: AddedNodes::default(),
+            removed_nodes: None,
             cleaning: Cleaning::default(),
             estimates: None,
             estimates_seed: 1,

@@ -11,8 +11,8 @@ use crate::model::replace_estimates;
 use crate::schedule;
 use crate::time::Time;
 use crate::trace::{
-    Cleaning, Log, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out, put_on_cluster,
-    shape,
+    Cleaning, Log, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out, nodes_of,
+    outages_of, put_on_cluster, shape,
 };
 
 /// Jobs that are left out, because they cannot run on all machines that are compared.
@@ -119,13 +119,28 @@ impl Options {
             }
             stays
         });
-        let workload = self.put_on_machine(workload, log)?;
+        let mut workload = self.put_on_machine(workload, log)?;
+        if let Some(file) = &self.outages {
+            if self.schedulers().any(schedule::catalog::is_slurm) {
+                let why = "the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf";
+                return Err(TraceError::unusable("--outages", why));
+            }
+            workload.outages = Some(Arc::new(outages_of(file, self.on_failure_kills, &workload, &log.names)?));
+        }
         self.feedback.iter().try_fold(workload, |workload, model| model.link(workload, &log.preceding))
     }
 
     fn put_on_machine(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {
         let Some(machine) = &self.machine else { return Ok(workload) };
         let mut cluster = Arc::clone(&machine.cluster);
+        if !self.added_nodes.is_empty() || self.removed_nodes.is_some() {
+            let changed = self.added_nodes.add_to(&cluster);
+            let changed = changed.and_then(|cluster| match &self.removed_nodes {
+                None => Ok(cluster),
+                Some(list) => nodes_of(list, &cluster).and_then(|nodes| cluster.without_nodes(&nodes)),
+            });
+            cluster = Arc::new(changed.map_err(|why| TraceError::unusable(&machine.file, why))?);
+        }
         if let Some(file) = &self.associations {
             let own = file.of(&cluster).map_err(|why| TraceError::unusable(&machine.file, why))?;
             Arc::make_mut(&mut cluster).associations = own.associations.clone();

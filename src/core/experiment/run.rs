@@ -85,8 +85,8 @@ impl Setting {
         // The recorded waits count from the arrivals.
         let jobs = as_recorded.as_deref().unwrap_or(&workload.jobs);
         let (facts, arrays) = (RunFacts::of(workload), TaskArrays::of(workload));
-        let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref());
-        let log = log.of_run(&facts).with_arrays(&arrays);
+        let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
+        let log = log.with_arrays(&arrays).amid_outages(workload.outages.is_some());
         self.run_with_gate(self.policy(&log), gate, workload, observer, progress)
     }
 
@@ -115,15 +115,17 @@ impl Setting {
         let predictor = self.predictor(&RunFacts::of(workload));
         let options = EngineOptions { unix_start: workload.unix_start, ..self.engine };
         let gate = Gate::with_feedback(gate, workload);
+        // A log that is replayed has them in it.
+        let outages = if self.is_replay() { None } else { workload.outage_plan() };
         // The engine is compiled here, once for any observer, and once for none, which is faster.
         match observer {
             None => {
                 let simulation = Simulation::new(workload.procs, scheduler, predictor, options);
-                engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
+                engine::run_simulation(simulation.with_gate(gate).with_outages(outages), &workload.jobs, progress)
             }
             Some(observer) => {
                 let simulation = Simulation::observed(workload.procs, scheduler, predictor, options, observer);
-                engine::run_simulation(simulation.with_gate(gate), &workload.jobs, progress)
+                engine::run_simulation(simulation.with_gate(gate).with_outages(outages), &workload.jobs, progress)
             }
         }
     }

@@ -60,6 +60,7 @@ impl Options {
                 "feedback" => self.feedback.as_ref().map(|model| model.spec().in_full()),
                 // Its content, whatever its name is.
                 "requests" => self.reading.requests.as_ref().map(|file| format!("{:032x}", file.digest)),
+                "outages" => self.outages.as_ref().map(|file| format!("{:?}", file.rows)),
                 "machine" => {
                     let machines = [&self.machine, &self.baseline_machine].into_iter().flatten();
                     let contents: Vec<String> = machines.map(|machine| machine.content()).collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
 
+use crate::machine::HostList;
 use crate::similar::did_you_mean;
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{LogReading, MissingEstimate, Overrun, PartitionMap, ProcsField, Shaping};
@@ -13,6 +14,8 @@ pub const PROCS_FIELDS: &[(&str, ProcsField)] =
 pub const MISSING_ESTIMATES: &[(&str, MissingEstimate)] =
     &[("largest", MissingEstimate::Largest), ("runtime", MissingEstimate::Runtime), ("drop", MissingEstimate::Drop)];
 pub const OVERRUNS: &[(&str, Overrun)] = &[("extend", Overrun::Extend), ("kill", Overrun::Kill)];
+/// Whether jobs that an outage stops have failed.
+pub const ON_FAILURE: &[(&str, bool)] = &[("requeue", false), ("kill", true)];
 pub const SWITCH: &[(&str, bool)] = &[("on", true), ("off", false)];
 
 /// The form of an option's values: how one is read and printed.
@@ -181,6 +184,12 @@ fn refuse_repeated<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), St
         Some(name) => Err(format!("the partition '{name}' is there twice")),
         None => Ok(()),
     }
+}
+
+/// Reads a list of nodes, which is kept as it is written.
+pub fn host_list(text: &str) -> Result<String, String> {
+    let wrong = || format!("'{text}' is no list of nodes such as n[1-8]");
+    HostList::parse(text).map(|_| text.to_string()).ok_or_else(wrong)
 }
 
 /// Reads `OLD=NEW,OLD=NEW`.

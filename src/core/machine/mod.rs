@@ -12,12 +12,14 @@ mod file_line;
 mod grant;
 mod hostlist;
 mod nodes;
+mod outages;
 mod placement;
 mod read;
 mod shape;
 mod shapes;
 mod toml_file;
 mod units;
+mod what_if;
 
 pub use crate::tres::{Resource, Tres};
 pub use build::{MOST_NODES, MOST_OF_NODE};
@@ -28,12 +30,16 @@ pub use file_line::Ignored;
 pub use grant::{NodeGrant, NodeShare, cpus_of, give, take, total_of};
 pub use hostlist::{HostList, joined_names};
 pub use nodes::Nodes;
+pub use outages::{
+    JobAmidOutages, JobClass, Outage, OutageFile, OutageKind, OutageLedger, OutagePlan, OutageRow, OutageTime, Outages,
+};
 pub use placement::Placement;
 pub use read::{AssociationsFile, ClusterAssociations, MachineFile, parse_cluster, read_cluster};
 pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 pub use shapes::{Shapes, Unplaceable};
 pub use toml_file::parse_toml;
 pub use units::slurm_time;
+pub use what_if::AddedNodes;
 
 /// The processors of a machine, and how many of them are free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,12 @@ pub const WITH_NODES: &str = "with --machine";
 /// The condition of the columns that only runs have in which the scheduler may stop running jobs.
 pub const WITH_PREEMPTION: &str = "with preemption";
 
+/// The condition of the columns that only runs on a machine with outages have.
+pub const WITH_OUTAGES: &str = "with --outages";
+
+/// The condition of the columns that runs have in which jobs are stopped for either reason.
+pub const WITH_STOPS: &str = "with preemption or --outages";
+
 /// The condition of the columns that only runs have in which users react.
 pub const WITH_FEEDBACK: &str = "with --feedback";
 
@@ -105,8 +111,17 @@ run_columns! {
     BEHIND: |run|
     PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
         run.summary.preempted, only(WITH_PREEMPTION);
-    LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, which are lost"
-        run.summary.lost.map(|seconds| seconds / HOUR as f64), only(WITH_PREEMPTION);
+    LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, or of those that outages stopped, which are lost"
+        run.summary.lost.map(|seconds| seconds / HOUR as f64), only(WITH_STOPS);
+    AVAILABLE fraction "available" "share of the machine that was not out, or in use, in the whole simulation, a fraction"
+        run.summary.available, only(WITH_OUTAGES);
+    UTILIZATION_AVAILABLE fraction "utilization_available" "share of what was available that was used, a fraction"
+        run.summary.utilization_available, higher, only(WITH_OUTAGES);
+    REQUEUED count "requeued" "runs of jobs that outages stopped, so that the jobs waited again"
+        run.summary.requeued, lower, only(WITH_OUTAGES);
+    FAILED count "failed" "jobs that outages ended (--on-failure kill)" run.summary.failed, lower, only(WITH_OUTAGES);
+    NEVER_STARTED count "never_started" "jobs that wait at the end for what never comes back"
+        run.summary.never_started, lower, only(WITH_OUTAGES);
     JOBS_PER_DAY real "jobs_per_day" "simulated jobs per day of the makespan"
         run.summary.jobs_per_day, higher, only(WITH_FEEDBACK);
     LINKED_JOBS count "linked_jobs" "jobs that were submitted after the ends of earlier jobs"
@@ -149,13 +164,16 @@ pub struct RunKind {
     pub preempts: bool,
     /// Users react.
     pub has_feedback: bool,
+    /// Parts of the machine are out at times.
+    pub has_outages: bool,
 }
 
 impl RunKind {
     /// That of a run with these figures.
     pub fn of(summary: &Summary) -> RunKind {
         let (on_nodes, preempts) = (summary.on_nodes, summary.preempted.is_some());
-        RunKind { on_nodes, preempts, has_feedback: summary.linked_jobs.is_some() }
+        let (has_feedback, has_outages) = (summary.linked_jobs.is_some(), summary.available.is_some());
+        RunKind { on_nodes, preempts, has_feedback, has_outages }
     }
 }
 
@@ -165,6 +183,8 @@ pub fn columns_on(kind: RunKind, with_baseline: bool) -> impl Iterator<Item = &'
         WITH_BASELINE => with_baseline,
         WITH_NODES => kind.on_nodes,
         WITH_PREEMPTION => kind.preempts,
+        WITH_OUTAGES => kind.has_outages,
+        WITH_STOPS => kind.preempts || kind.has_outages,
         WITH_FEEDBACK => kind.has_feedback,
         _ => true,
     };
@@ -293,7 +313,7 @@ mod tests {
         let (all, alone) = (names.len(), columns(false).count());
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + Resource::OF_NODES.len() + 2 + 3));
+        assert_eq!((names.len(), all - alone), (all, 7 + Resource::OF_NODES.len() + 2 + 5 + 3));
         let mut row = RunRow::default();
         row.summary.on_nodes = true;
         assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len());

@@ -27,6 +27,9 @@ impl JobRow {
     }
 }
 
+/// The condition of the columns about jobs that outages stop.
+const WITH_OUTAGES: &str = super::columns::WITH_OUTAGES;
+
 /// The columns of `--jobs-out` ([`job_columns`]).
 pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     |row: JobRow|
@@ -50,15 +53,18 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
         row.job.virtual_wait, only("with the scheduler fair");
     label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
         only("if jobs wait for other jobs or for a time");
+    count "requeues" "how often an outage has stopped it so that it waited again" row.job.requeues, only(WITH_OUTAGES);
+    real "lost" "the processor-seconds of the runs that were stopped" row.job.lost as f64, lower, only(WITH_OUTAGES);
     label "log_id" "the id of the job in the log, such as JobIDRaw; that of a requeued job repeats" row.log_id.clone();
 };
 
-/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none, and for schedulers with a virtual schedule, or
-/// without.
-pub fn job_columns(has_conditions: bool, has_virtual_schedule: bool) -> Vec<Column<JobRow>> {
+/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none, for schedulers with a virtual schedule, or
+/// without, and with outages, or without.
+pub fn job_columns(has_conditions: bool, has_virtual_schedule: bool, has_outages: bool) -> Vec<Column<JobRow>> {
     let is_there = |column: &&Column<JobRow>| match column.name {
         "eligible" => has_conditions,
         "virtual_wait" => has_virtual_schedule,
+        "requeues" | "lost" => has_outages,
         _ => true,
     };
     JOB_COLUMNS.iter().filter(is_there).cloned().collect()

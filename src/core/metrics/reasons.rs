@@ -5,6 +5,7 @@
 //! others. Otherwise it is the first resource of nodes such that it could be placed if there were any amount of it and all else were
 //! as it is; CPUs if none alone suffices.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::cell::{Cell, Cells};
@@ -26,10 +27,12 @@ pub enum WaitReason {
     Limit,
     /// It could be placed, but reservations of others or the order of the queue do not allow it.
     Behind,
+    /// It does not wait but run, in vain: an outage stops it.
+    InVain,
 }
 
 /// The number of reasons.
-const REASONS: usize = Resource::OF_NODES.len() + 2;
+const REASONS: usize = Resource::OF_NODES.len() + 3;
 
 impl WaitReason {
     /// All of them, in the order in which they are printed.
@@ -40,7 +43,7 @@ impl WaitReason {
             all[at] = WaitReason::Want(Resource::OF_NODES[at]);
             at += 1;
         }
-        all[at] = WaitReason::Limit;
+        (all[at], all[REASONS - 1]) = (WaitReason::Limit, WaitReason::InVain);
         all
     };
 
@@ -60,6 +63,10 @@ impl WaitReason {
             WaitReason::Behind => {
                 ("wait_hours_behind", "job-hours of waiting behind others, though the job could be placed")
             }
+            WaitReason::InVain => (
+                "wait_hours_in_vain",
+                "job-hours of runs that outages stopped, which count as waiting; only with --outages",
+            ),
         }
     }
 }
@@ -69,6 +76,8 @@ impl WaitReason {
 pub struct WaitReasons {
     /// Job-seconds, in the order of [`WaitReason::ALL`].
     seconds: [i128; REASONS],
+    /// Whether the machine has outages.
+    has_outages: bool,
 }
 
 impl WaitReasons {
@@ -98,7 +107,8 @@ impl WaitReasons {
 
     /// The columns of reasons.
     pub fn cells(&self) -> Cells {
-        WaitReason::ALL.map(|reason| (reason.column().0.to_string(), Cell::Real(self.hours(reason)))).to_vec()
+        let all = WaitReason::ALL.into_iter().filter(|reason| self.has_outages || *reason != WaitReason::InVain);
+        all.map(|reason| (reason.column().0.to_string(), Cell::Real(self.hours(reason)))).collect()
     }
 
     /// The columns, for lists.
@@ -137,7 +147,7 @@ impl WaitReasonMeter {
             measured: measure.jobs(workload.jobs.len()),
             since: workload.first_submit(),
             waiting: Default::default(),
-            sums: WaitReasons::default(),
+            sums: WaitReasons { has_outages: workload.outages.is_some(), ..WaitReasons::default() },
             known: KnownReasons::default(),
         }
     }
@@ -166,7 +176,7 @@ impl WaitReasonMeter {
     fn reason(&mut self, id: JobId, procs: u32, held: &[JobId], machine: &Machine) -> WaitReason {
         match machine.nodes() {
             _ if held.binary_search(&id).is_ok() => WaitReason::Limit,
-            Some(nodes) => self.known.of(id, nodes),
+            Some(nodes) => self.known.of(id, nodes, machine),
             None if i64::from(procs) > machine.free() => WaitReason::Want(Resource::Cpus),
             None => WaitReason::Behind,
         }
@@ -177,7 +187,13 @@ impl Observer for WaitReasonMeter {
     fn on(&mut self, time: Time, event: &Event<'_>, machine: &Machine) {
         match event {
             Event::Begin(wants) => wants.held(),
-            Event::Start(_) | Event::Preemption(_) | Event::End(_) => self.known.is_old = true,
+            Event::Preemption(stop) => {
+                self.known.is_old = true;
+                if stop.is_requeued && self.sums.has_outages && self.measured.contains(&stop.job.id.index()) {
+                    self.sums.seconds[WaitReason::InVain.place()] += i128::from(stop.ran);
+                }
+            }
+            Event::Start(_) | Event::End(_) | Event::Outages => self.known.is_old = true,
             Event::Pass(pass) => self.count_waiting(time, pass.held, machine),
             _ => {}
         }
@@ -197,7 +213,7 @@ impl KnownReasons {
         }
     }
 
-    fn of(&mut self, id: JobId, nodes: &Nodes) -> WaitReason {
+    fn of(&mut self, id: JobId, nodes: &Nodes, machine: &Machine) -> WaitReason {
         let at = nodes.request(id).index().expect("every job on nodes has a request");
         if self.of_request.len() <= at {
             self.of_request.resize(nodes.shapes().len(), None);
@@ -205,7 +221,12 @@ impl KnownReasons {
         match self.of_request[at] {
             Some(reason) => reason,
             None => {
-                let reason = self.find(nodes.shape(id), nodes.cluster(), nodes.free());
+                let mut free = Cow::Borrowed(nodes.free());
+                if let Some(outages) = &machine.outages {
+                    let closed = (0..nodes.cluster().nodes.len()).filter(|&node| outages.is_closed(node as u32));
+                    closed.for_each(|node| free.to_mut()[node] = Tres::default());
+                }
+                let reason = self.find(nodes.shape(id), nodes.cluster(), &free);
                 self.of_request[at] = Some(reason);
                 reason
             }

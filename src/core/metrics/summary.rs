@@ -63,8 +63,18 @@ pub struct Summary {
     pub utilization_of: [Option<f64>; Resource::OF_NODES.len()],
     /// How often running jobs were stopped so that others could start. None if the scheduler stops no jobs.
     pub preempted: Option<u64>,
-    /// The processor-seconds of these runs, which are lost. None likewise.
+    /// The processor-seconds of these runs, which are lost, or of those that outages stopped. None without both.
     pub lost: Option<f64>,
+    /// The share of the processor-seconds of the makespan that were not out, or in use. None without outages.
+    pub available: Option<f64>,
+    /// As `utilization`, of what was available. None likewise.
+    pub utilization_available: Option<f64>,
+    /// How often outages stopped jobs that then waited again. None likewise.
+    pub requeued: Option<u64>,
+    /// The jobs that outages ended. None likewise.
+    pub failed: Option<u64>,
+    /// The jobs that never start. None likewise.
+    pub never_started: Option<u64>,
     /// All simulated jobs per day of the makespan. None without feedback: then the log decides it.
     pub jobs_per_day: Option<f64>,
     /// The simulated jobs that were submitted after the ends of others. None without feedback.
@@ -115,16 +125,25 @@ pub fn summarize_with_users(workload: &Workload, record: &RunRecord, measure: &M
         let all = if counts { cluster.total()[kind] } else { 0 };
         (all > 0).then_some(record.given.as_ref()?[kind] as f64 / (all as f64 * makespan as f64))
     };
-    let links = workload.feedback_links();
+    let (links, outages) = (workload.feedback_links(), record.outages.as_ref());
+    let whole = f64::from(workload.procs) * makespan as f64;
     let summary = Summary {
-        utilization: work as f64 / (f64::from(workload.procs) * makespan as f64),
+        utilization: work as f64 / whole,
         makespan,
         jain: users.jain(),
         wide_wait_mean,
         on_nodes: workload.shapes.is_some(),
         utilization_of: Resource::OF_NODES.map(share_of),
         preempted: record.preempted.map(|Preempted { requeued, cancelled }| requeued.count + cancelled.count),
-        lost: record.preempted.map(|Preempted { requeued, cancelled }| (requeued.area + cancelled.area) as f64),
+        lost: record
+            .preempted
+            .map(|Preempted { requeued, cancelled }| (requeued.area + cancelled.area) as f64)
+            .or(outages.map(|outages| outages.stopped.requeued.area as f64)),
+        available: outages.map(|outages| outages.available as f64 / whole),
+        utilization_available: outages.map(|outages| work as f64 / outages.available as f64),
+        requeued: outages.map(|outages| outages.stopped.requeued.count),
+        failed: outages.map(|outages| outages.stopped.cancelled.count),
+        never_started: outages.map(|_| record.never.count()),
         jobs_per_day: links.as_ref().map(|_| workload.jobs.len() as f64 / (makespan as f64 / DAY as f64)),
         linked_jobs: links.as_ref().map(|links| links.linked),
         think_mean: links.map(|links| links.think_mean).filter(|mean| mean.is_finite()),

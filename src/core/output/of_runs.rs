@@ -42,7 +42,7 @@ pub fn write_jobs<'a>(
     threshold: Seconds,
 ) -> io::Result<()> {
     let has_virtual_schedule = runs.iter().any(|run| run.record.virtual_starts.is_some());
-    let columns = job_columns(!log.conditions.is_empty(), has_virtual_schedule);
+    let columns = job_columns(!log.conditions.is_empty(), has_virtual_schedule, log.outages.is_some());
     write_settings(out, &columns, runs.iter().map(|run| (run.name, run.rows(log, threshold))))
 }
 

@@ -45,12 +45,13 @@ pub struct LogFacts<'a> {
     shapes: Option<&'a Arc<Shapes>>,
     run: Option<&'a RunFacts>,
     arrays: Option<&'a TaskArrays>,
+    has_outages: bool,
 }
 
 impl<'a> LogFacts<'a> {
     /// All these jobs will be simulated.
     pub fn of_jobs(jobs: &'a [Job], wide: &'a WideNumbers) -> LogFacts<'a> {
-        LogFacts { jobs, wide, accounts: None, shapes: None, run: None, arrays: None }
+        LogFacts { jobs, wide, accounts: None, shapes: None, run: None, arrays: None, has_outages: false }
     }
 
     /// The jobs are not known, only who submits them. Such a log cannot be replayed.
@@ -71,6 +72,16 @@ impl<'a> LogFacts<'a> {
     /// The jobs run on nodes, if there are shapes.
     pub fn on(self, shapes: Option<&'a Arc<Shapes>>) -> LogFacts<'a> {
         LogFacts { shapes, ..self }
+    }
+
+    /// Whether parts of the machine are out at times.
+    pub fn amid_outages(self, has_outages: bool) -> LogFacts<'a> {
+        LogFacts { has_outages, ..self }
+    }
+
+    /// See [`LogFacts::amid_outages`].
+    pub(super) fn has_outages(&self) -> bool {
+        self.has_outages
     }
 
     /// With what is known of the simulation. Only programs read it.

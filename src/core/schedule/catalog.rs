@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::accounts::LogFacts;
-use super::backfill::{Easy, OnNodes, PlacedPool, Reserving};
+use super::backfill::{AmidOutages, Easy, OnNodes, PlacedPool, Reserving};
 use super::exec::{self, Exec};
 use super::fair;
 use super::order::Order;
@@ -31,7 +31,7 @@ const CATALOG: &[SchedulerEntry] = &[
     (&rules::CONSERVATIVE, backfilling),
     (&fair::FORM, |spec, log| {
         let on_nodes = |shapes: &_, placement| fair::on_nodes(spec, shapes, placement);
-        on_machine(log, rules::placement(spec), || fair::on_pool(spec), on_nodes)
+        on_machine(log, rules::placement(spec), || fair::on_pool(spec, log.has_outages()), on_nodes)
     }),
     (&slurm::FORM, slurm::build),
     (&replay::FORM, |_, log| Replay::new(log.recorded_waits()).into()),
@@ -41,7 +41,8 @@ const CATALOG: &[SchedulerEntry] = &[
 fn backfilling(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
     let rules = Rules::of(spec);
     let on_nodes = |shapes: &_, placement| OnNodes::backfilling(&rules, shapes, placement).into();
-    on_machine(log, rules::placement(spec), || rules.scheduler(), on_nodes)
+    let on_pool = || if log.has_outages() { AmidOutages::backfilling(&rules).into() } else { rules.scheduler() };
+    on_machine(log, rules::placement(spec), on_pool, on_nodes)
 }
 
 /// The scheduler for the machine of a log: a pool of processors, nodes for which all CPUs are alike, or any nodes.
@@ -54,7 +55,9 @@ fn on_machine(
     match log.shapes() {
         None => pool(),
         // Other jobs may be there, as in a present queue, whose running jobs may use more than the machine has.
-        Some(shapes) if shapes.is_pool() && log.knows_jobs() => PlacedPool::scheduler(pool(), shapes, placement),
+        Some(shapes) if shapes.is_pool() && log.knows_jobs() && !log.has_outages() => {
+            PlacedPool::scheduler(pool(), shapes, placement)
+        }
         Some(shapes) => on_nodes(shapes, placement),
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::queue::{Queue, Waiting};
 use super::running::{Move, Running, RunningJobs};
-use crate::job::JobId;
-use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, Shapes};
+use crate::job::{JobId, Submission};
+use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, OutageLedger, OutagePlan, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -35,6 +35,8 @@ pub struct MachineState {
     /// Whether arrivals are the only events since the last pass: no job has ended or was cancelled, no prediction of an
     /// earlier waiting job has changed, and no running job counts by another end.
     pub only_arrivals: bool,
+    /// What of the machine is out or reserved, and what is known of later. None: it is always whole.
+    pub outages: Option<Box<OutageLedger>>,
 }
 
 impl Deref for Machine {
@@ -52,7 +54,7 @@ pub(crate) enum Change<'a> {
     /// The clock moves to this instant.
     Clock(Time),
     /// A job arrives. Its prediction follows at once.
-    Arrive { id: JobId, procs: u32, request: RequestId },
+    Arrive { id: JobId, job: &'a Submission, request: RequestId },
     /// A waiting job has this prediction.
     Predict { id: JobId, prediction: Seconds, is_first: bool },
     /// A waiting job starts. It has this of the nodes, if there are any. Its end is counted after so many seconds; None: after
@@ -68,6 +70,8 @@ pub(crate) enum Change<'a> {
     Requeue { id: JobId, counted: Time, prediction: Seconds },
     /// A waiting job leaves.
     Cancel(JobId),
+    /// Outages are announced, begin or end now.
+    Outages,
     /// A pass is over.
     PassEnd,
 }
@@ -98,6 +102,7 @@ impl Machine {
             waiting: Queue::default(),
             running: RunningJobs::default(),
             only_arrivals: false,
+            outages: None,
         };
         Machine { state, nodes: None, inflate: 1.0, replays: false }
     }
@@ -106,6 +111,12 @@ impl Machine {
     pub(crate) fn new(procs: u32, inflate: f64, shapes: Option<Arc<Shapes>>, replays: bool) -> Self {
         let nodes = shapes.map(|shapes| Box::new(Nodes::new(shapes)));
         Machine { nodes, inflate, replays, ..Machine::pool(procs) }
+    }
+
+    /// With outages, of which none is announced yet.
+    pub(crate) fn with_outages(mut self, plan: &OutagePlan) -> Self {
+        self.state.outages = Some(Box::new(OutageLedger::new(plan, self.nodes())));
+        self
     }
 
     /// The processors of the machine.
@@ -144,11 +155,14 @@ impl Machine {
     pub(crate) fn apply(&mut self, change: Change<'_>) -> Result<(), Broken> {
         match change {
             Change::Clock(now) => self.state.now = now,
-            Change::Arrive { id, procs, request } => {
+            Change::Arrive { id, job, request } => {
                 if let Some(nodes) = &mut self.nodes {
                     nodes.arrive(id, request);
                 }
-                self.state.waiting.push(id, procs);
+                self.state.waiting.push(id, job.procs);
+                if let Some(outages) = &mut self.state.outages {
+                    outages.arrive(id, job, request);
+                }
             }
             Change::Predict { id, prediction, is_first } => {
                 self.state.only_arrivals &= is_first;
@@ -164,6 +178,9 @@ impl Machine {
             Change::End { id, counted } => {
                 self.stop(id, counted);
                 self.leave(id);
+                if let Some(outages) = &mut self.state.outages {
+                    outages.note_end();
+                }
             }
             Change::Requeue { id, counted, prediction } => {
                 let (procs, length) = (self.stop(id, counted).procs, self.length(prediction));
@@ -178,6 +195,7 @@ impl Machine {
                 self.state.waiting.remove(id).ok_or_else(|| Broken::not_waiting(id))?;
                 self.leave(id);
             }
+            Change::Outages => self.renew_outages(),
             Change::PassEnd => self.state.only_arrivals = true,
         }
         Ok(())
@@ -189,12 +207,52 @@ impl Machine {
         self.apply(change).expect("the change is possible");
     }
 
+    /// Outages are announced, begin or end now. What is out of a pool is not free.
+    #[cold]
+    fn renew_outages(&mut self) {
+        self.count_available();
+        let MachineState { now, capacity, outages, only_arrivals, .. } = &mut self.state;
+        *only_arrivals = false;
+        if let Some(outages) = outages {
+            capacity.give(outages.out());
+            outages.renew(*now, capacity.procs());
+            capacity.take(outages.out());
+        }
+    }
+
+    /// Counts what was available until now, if there are outages. Called before each change of it.
+    #[inline]
+    fn count_available(&mut self) {
+        if self.state.outages.is_some() {
+            self.count_available_amid_outages();
+        }
+    }
+
+    #[inline(never)]
+    fn count_available_amid_outages(&mut self) {
+        let MachineState { now, capacity, outages, .. } = &mut self.state;
+        let Some(outages) = outages else { return };
+        let all = i64::from(capacity.procs());
+        let available = match &self.nodes {
+            None => all - i64::from(outages.out()) + (-capacity.free()).max(0),
+            Some(nodes) => {
+                let closed = (0..nodes.cluster().nodes.len()).filter(|&node| outages.is_closed(node as u32));
+                all - closed.map(|node| i64::from(nodes.free()[node].cpus())).sum::<i64>()
+            }
+        };
+        outages.count(*now, available);
+    }
+
     #[inline]
     fn start(&mut self, id: JobId, grant: NodeGrant, counted: Option<Seconds>) -> Result<(), Broken> {
-        let MachineState { now, capacity, waiting, running, only_arrivals } = &mut self.state;
+        self.count_available();
+        let MachineState { now, capacity, waiting, running, only_arrivals, outages } = &mut self.state;
         *only_arrivals = false;
         let job = waiting.remove(id).ok_or_else(|| Broken::not_waiting(id))?;
+        let forbids = |share: &&NodeShare| outages.as_ref().is_some_and(|out| out.forbids(id, share.node, *now));
+        let forbidden = grant.iter().find(forbids).map(|share| share.node);
         let fits = match &mut self.nodes {
+            _ if forbidden.is_some() => Err(Broken { id, why: "it may not use a node now", node: forbidden }),
             // What it is placed with counts, which may be another number than its processors in the log.
             Some(nodes) => start_on(nodes, id, grant),
             None if self.replays || capacity.fits(job.procs) => Ok(()),
@@ -203,6 +261,9 @@ impl Machine {
         if fits.is_err() {
             waiting.insert(job);
             return fits;
+        }
+        if let Some(outages) = outages {
+            outages.start(id, *now);
         }
         capacity.take(job.procs);
         running.insert(Running { id, procs: job.procs, end: *now + counted.unwrap_or(job.length) });
@@ -222,6 +283,7 @@ impl Machine {
     /// A running job runs no more. Returns it.
     #[inline]
     fn stop(&mut self, id: JobId, counted: Time) -> Running {
+        self.count_available();
         self.state.only_arrivals = false;
         let job = self.state.running.remove(counted, id);
         self.state.capacity.give(job.procs);
@@ -233,6 +295,9 @@ impl Machine {
     fn leave(&mut self, id: JobId) {
         if let Some(nodes) = &mut self.nodes {
             nodes.leave(id);
+        }
+        if let Some(outages) = &mut self.state.outages {
+            outages.leave(id);
         }
     }
 }
@@ -256,7 +321,7 @@ mod tests {
     /// A machine on which two jobs of two processors wait.
     fn with_two_jobs(mut machine: Machine, request: RequestId) -> Machine {
         for id in [JobId(0), JobId(1)] {
-            machine.change(Change::Arrive { id, procs: 2, request });
+            machine.change(Change::Arrive { id, job: &Submission::new(0, 2, 10), request });
             machine.change(Change::Predict { id, prediction: 10, is_first: true });
         }
         machine

@@ -22,7 +22,7 @@ mod running;
 pub mod slurm;
 
 pub use accounts::{Accounts, LogFacts};
-pub use backfill::{Easy, OnNodes, Reserving};
+pub use backfill::{AmidOutages, Easy, OnNodes, Reserving};
 pub use exec::{EndAnswer, Episode, Exec, Introduction, WarmStart};
 pub(crate) use machine::{Broken, Change};
 pub use machine::{Machine, MachineState};

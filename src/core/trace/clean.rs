@@ -318,6 +318,7 @@ impl<'a> Cleaner<'a> {
             ids: log.ids.clone(),
             requests,
             shapes: None,
+            outages: None,
             conditions,
             feedback: None,
             cleaning: report,

@@ -146,6 +146,7 @@ fn push_request(line: &mut Vec<u8>, request: &Request) {
     add("partition", text(&request.partitions.join(",")));
     add("qos", text(&request.qos));
     add("account", text(&request.account));
+    add("reservation", text(&request.reservation));
     add("nice", (request.nice != 0).then(|| request.nice.into()));
     serde_json::to_writer(line, &fields).expect("a vector takes every line");
 }

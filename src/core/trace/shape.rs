@@ -206,6 +206,7 @@ mod tests {
             ids: Default::default(),
             requests: Default::default(),
             shapes: None,
+            outages: None,
             conditions: Default::default(),
             feedback: None,
             cleaning: CleaningReport::default(),

@@ -10,7 +10,7 @@ use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
 use crate::job::Job;
-use crate::machine::{BadConstraint, Shapes, Unplaceable};
+use crate::machine::{BadConstraint, OutagePlan, Outages, Shapes, Unplaceable};
 use crate::request::Requests;
 use crate::text::counted;
 use crate::time::{Seconds, Time};
@@ -39,6 +39,8 @@ pub struct Workload {
     pub requests: Arc<Requests>,
     /// The nodes on which they run. None: the machine is a pool of processors.
     pub shapes: Option<Arc<Shapes>>,
+    /// Parts of the machine that are out for a time, or reserved. None: it is always whole.
+    pub outages: Option<Arc<Outages>>,
     /// What jobs wait for before they may join the queue, by [`Job::record`].
     pub conditions: Arc<LogConditions>,
     /// Which jobs are submitted after the ends of others, by [`Job::record`]. None: all are submitted at their own times. Jobs
@@ -55,6 +57,11 @@ impl Workload {
     /// If there are no jobs, which no function of this crate produces.
     pub fn first_submit(&self) -> Time {
         self.jobs[0].submission.submit
+    }
+
+    /// Its outages with its first submission. None if it has none.
+    pub fn outage_plan(&self) -> Option<OutagePlan> {
+        self.outages.clone().map(|outages| OutagePlan { outages, first: self.first_submit() })
     }
 
     /// The number of jobs whose user is not known.
@@ -75,6 +82,7 @@ impl Workload {
             ids: self.ids.clone(),
             requests: self.requests.clone(),
             shapes: self.shapes.clone(),
+            outages: self.outages.clone(),
             conditions: self.conditions.clone(),
             feedback: self.feedback.clone(),
             cleaning: self.cleaning,

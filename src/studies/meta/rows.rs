@@ -118,7 +118,7 @@ pub struct PlacedRow<'a> {
 /// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`job_columns`].
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
     let rows = rows.map(|PlacedRow { policy, origin, site, job }| ([policy, origin, site], job));
-    write_rows(out, ["policy", "origin", "site"], &job_columns(false, false), rows)
+    write_rows(out, ["policy", "origin", "site"], &job_columns(false, false, false), rows)
 }
 
 /// The columns of policies, of sites and of jobs, for lists.
@@ -133,7 +133,7 @@ pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
     let site = ListedColumn::other("site", "where it ran", "");
     let jobs = [
         vec![key("policy", "the policy"), key("origin", "where it was submitted"), site],
-        listed(&job_columns(false, false)),
+        listed(&job_columns(false, false, false)),
     ];
     [policies, listed(&site_columns()), jobs.concat()]
 }

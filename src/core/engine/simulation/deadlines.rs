@@ -9,7 +9,7 @@ use crate::predict::{BoardEntry, Stage};
 use crate::time::Time;
 
 impl<O: Observer> Simulation<O> {
-    /// Handles the missed deadlines of the present instant: step 2 in the order of events.
+    /// Handles the missed deadlines of the present instant: step 3 in the order of events.
     pub(super) fn miss_deadlines(&mut self) -> Result<(), EngineError> {
         if self.deadlines.next() <= self.now() {
             self.miss_due_deadlines()?;

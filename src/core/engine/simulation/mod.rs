@@ -13,10 +13,12 @@ use crate::job::{Job, JobId};
 use crate::predict::{BoardEntry, BoardKeeper, Predictor, Stage};
 use crate::schedule::{Asked, Broken, Change, Decisions, Facts, Machine, Move, PolicyEvent, Scheduler};
 use crate::time::{Seconds, Time};
+use outages::OutageClock;
 
 mod deadlines;
 mod gated;
 mod never;
+mod outages;
 mod predictions;
 mod preempted;
 mod reports;
@@ -36,10 +38,11 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 /// At one instant, in this order:
 /// 1. terminations, in workload order, each handled completely before the next: a job that ends at the same instant but
 ///    comes later in this order is still running until it is handled;
-/// 2. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
+/// 2. outages: all that are announced, begin or end, and then the jobs that stop because of them ([`Simulation::with_outages`]);
+/// 3. missed deadlines of jobs that still run, in workload order. Each job is checked once, with the deadline as changed
 ///    by earlier events of this instant. A job whose runtime equals its prediction misses no deadline;
-/// 3. arrivals, in workload order;
-/// 4. one scheduling pass, if a job terminated, arrived or was cancelled, or the policy's
+/// 4. arrivals, in workload order;
+/// 5. one scheduling pass, if a job terminated, arrived or was cancelled, outages changed, or the policy's
 ///    [`wake`](crate::schedule::Policy::wake) has come. A missed deadline alone changes predictions but starts no job, unless
 ///    `pass_on_miss` is set.
 ///
@@ -60,11 +63,11 @@ const MOST_IDLE_WAKES: u32 = 10_000;
 ///
 /// If the gate has feedback ([`Gate::with_feedback`]), all jobs are submitted before the clock moves, in workload order, and
 /// arrive at their own times or some time after the ends of others. A job that follows the end of another one at once arrives at
-/// the same instant, in step 3. "Workload order" above is then still that of the log, except that arrivals come in order of time.
+/// the same instant, in step 4. "Workload order" above is then still that of the log, except that arrivals come in order of time.
 ///
 /// # Several machines on one clock
 ///
-/// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 3) and [`Simulation::pass`] (4) for each instant up to the
+/// [`Simulation::advance_to`] is [`Simulation::settle`] (1 to 4) and [`Simulation::pass`] (5) for each instant up to the
 /// one given. To step several simulations together, call the two separately: settle all, then run the passes of all and
 /// cancel jobs in between, until no job starts.
 ///
@@ -94,8 +97,11 @@ pub struct Simulation<O: Observer = ()> {
     pass_due: bool,
     /// If the scheduler is outside of this process, the number of passes since the last arrival after which nothing runs and in which no job has started.
     idle_passes: u32,
-    /// [`Policy::wake`](crate::schedule::Policy::wake), or [`NEVER`].
+    /// [`Policy::wake`](crate::schedule::Policy::wake) or the next instant of outages, or [`NEVER`].
     wakes_at: Time,
+    /// When outages are announced, begin or end next, or [`NEVER`].
+    next_outage: Time,
+    outage_clock: OutageClock,
     observers: (Recorder, O),
     wants: Wants,
     /// What the policy has decided. The starts are those of the last pass.
@@ -166,6 +172,8 @@ impl<O: Observer> Simulation<O> {
             pass_due: false,
             idle_passes: 0,
             wakes_at: NEVER,
+            next_outage: NEVER,
+            outage_clock: OutageClock::default(),
             observers: (Recorder::new(options.keep_history), observer),
             decisions: Decisions::default(),
             wants,
@@ -326,7 +334,7 @@ impl<O: Observer> Simulation<O> {
         arrival.min(self.ends.next()).min(self.deadlines.next()).min(wake)
     }
 
-    /// Moves the clock to `time`, which is at most [`Simulation::next_event`], and handles the terminations, missed
+    /// Moves the clock to `time`, which is at most [`Simulation::next_event`], and handles the terminations, outages, missed
     /// deadlines and arrivals of that instant, but does not run a pass.
     ///
     /// # Errors
@@ -340,6 +348,9 @@ impl<O: Observer> Simulation<O> {
         self.set_now(time);
         while let Some(end) = self.ends.pop_until(time) {
             self.terminate(end.job(), end.place())?;
+        }
+        if self.next_outage <= time {
+            self.change_outages()?;
         }
         self.miss_deadlines()?;
         if self.gate.is_some() {
@@ -433,6 +444,9 @@ impl<O: Observer> Simulation<O> {
     /// Must be called after every event that may change [`Policy::wake`](crate::schedule::Policy::wake).
     fn update_wakeup(&mut self) {
         self.wakes_at = self.scheduler.policy.wake().unwrap_or(NEVER);
+        if self.next_outage < self.wakes_at && self.in_system() > 0 {
+            self.wakes_at = self.next_outage;
+        }
     }
 
     fn terminate(&mut self, id: JobId, place: usize) -> Result<(), EngineError> {
@@ -467,7 +481,7 @@ impl<O: Observer> Simulation<O> {
         }
         let (time, job) = (self.board.board().now(), Placed { id, place });
         self.observers.on(time, &Event::Arrival(Arrival { job, submission }), &self.machine);
-        self.machine.change(Change::Arrive { id, procs: submission.procs, request });
+        self.machine.change(Change::Arrive { id, job: submission, request });
         debug_assert_eq!(self.machine.waiting.arrival(id), self.board.at(place).arrival);
         self.idle_passes = 0;
         self.scheduler.policy.on(&PolicyEvent::Arrival { id, job: submission, in_log }, &self.machine);

@@ -19,6 +19,11 @@ impl<O: Observer> Simulation<O> {
     /// is one. Others may be able to start then.
     pub fn drop_stuck(&mut self) -> Result<bool, EngineError> {
         let waiting: Vec<JobId> = self.machine.waiting.iter().map(|job| job.id).collect();
+        // Nobody waits any more for what does not come back.
+        if let Some(why) = self.why_stuck() {
+            waiting.iter().try_for_each(|&id| self.drop_job(id, why.clone()))?;
+            return Ok(!waiting.is_empty());
+        }
         let found = waiting.into_iter().find_map(|id| Some((id, self.why_never(id, true)?)));
         match found {
             Some((id, why)) => self.drop_job(id, why).map(|()| true),

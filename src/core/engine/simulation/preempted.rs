@@ -17,7 +17,7 @@ impl<O: Observer> Simulation<O> {
         Ok(())
     }
 
-    fn stop(&mut self, Stop { id, is_requeued }: Stop) -> Result<(), EngineError> {
+    pub(super) fn stop(&mut self, Stop { id, is_requeued }: Stop) -> Result<(), EngineError> {
         let now = self.now();
         let running = self.board.place(id).and_then(|place| match self.board.at(place).stage {
             Stage::Running { start } if start < now => Some((place, start)),

@@ -89,7 +89,7 @@ impl Backlog {
     }
 
     /// Something has happened.
-    pub fn on(&mut self, event: &PolicyEvent<'_>) {
+    pub fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
         match event {
             PolicyEvent::Begin(facts) => self.arrivals.set_origin(facts.first_submission),
             PolicyEvent::Arrival { id, job, .. } => self.arrivals.push(*id, job),
@@ -104,6 +104,15 @@ impl Backlog {
                 self.line.remove(job.id);
                 if self.is_deep {
                     self.index.remove(job);
+                }
+            }
+            PolicyEvent::Requeue(id, job) => {
+                self.arrivals.push(*id, job);
+                if let Some(job) = machine.waiting.get(*id) {
+                    self.line.put(job, &self.arrivals);
+                    if self.is_deep {
+                        self.index.push(job, &self.arrivals);
+                    }
                 }
             }
             PolicyEvent::Order(jobs) => self.line.give(jobs.to_vec()),

@@ -224,6 +224,7 @@ impl Space for ManyReservations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Submission;
     use crate::request::RequestId;
     use crate::schedule::backfill::Reserving;
     use crate::schedule::machine::Change;
@@ -242,7 +243,8 @@ mod tests {
             machine.change(Change::Adopt { job, on_nodes: None });
         };
         let arrive = |machine: &mut Machine, id, procs, prediction| {
-            machine.change(Change::Arrive { id, procs, request: RequestId::NONE });
+            let job = &Submission::new(0, procs, prediction);
+            machine.change(Change::Arrive { id, job, request: RequestId::NONE });
             machine.change(Change::Predict { id, prediction, is_first: true });
         };
         adopt(&mut machine, 9);

@@ -11,6 +11,7 @@ mod line;
 mod many;
 mod nodes;
 mod one;
+mod outages;
 mod profile;
 mod ranked;
 mod scan_index;
@@ -35,6 +36,7 @@ use many::ManyReservations;
 use nodes::NodeReservations;
 pub use nodes::PlacedPool;
 use one::OneReservation;
+use outages::PoolPlan;
 use space::{Pass, Space};
 
 /// Each pass walks through the queue in its order. A job that can start now without delaying a reservation starts, any other gets a
@@ -60,6 +62,9 @@ pub type Reserving = Backfill<ManyReservations>;
 
 /// Backfilling on nodes, with so many reservations for each partition.
 pub type OnNodes = Backfill<NodeReservations>;
+
+/// Backfilling on a pool of processors of which parts are out at times.
+pub type AmidOutages = Backfill<PoolPlan>;
 
 /// What the last pass says about the next one.
 #[derive(Clone, Copy, Default)]
@@ -92,6 +97,13 @@ impl Reserving {
     /// given for each pass.
     pub fn anew(rules: &Rules) -> Reserving {
         Reserving::with(rules, ManyReservations::new(rules), None)
+    }
+}
+
+impl AmidOutages {
+    /// Backfilling by these rules.
+    pub fn backfilling(rules: &Rules) -> AmidOutages {
+        AmidOutages::with(rules, PoolPlan::new(rules), None)
     }
 }
 
@@ -326,8 +338,8 @@ impl<S: Space> Policy for Backfill<S> {
         }
     }
 
-    fn on(&mut self, event: &PolicyEvent<'_>, _machine: &Machine) {
-        self.backlog.on(event);
+    fn on(&mut self, event: &PolicyEvent<'_>, machine: &Machine) {
+        self.backlog.on(event, machine);
     }
 }
 

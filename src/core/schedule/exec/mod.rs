@@ -17,7 +17,7 @@ use turn::Turn;
 pub use warm::WarmStart;
 
 use super::accounts::LogFacts;
-use super::backfill::{OnNodes, Reserving};
+use super::backfill::{AmidOutages, OnNodes, Reserving};
 use super::machine::Machine;
 use super::policy::{Asked, Decisions, Policy, PolicyEvent, Scheduler};
 use super::rules::{self, PLACEMENT, RESERVATIONS, RUNNING, Rules};
@@ -96,6 +96,7 @@ impl Exec {
             news: News::new(log.run().cloned().unwrap_or_default()),
             turn: Turn::new(placement),
             ordered: match log.shapes() {
+                None if log.has_outages() => AmidOutages::backfilling(&rules).into(),
                 None => Reserving::anew(&rules).into(),
                 Some(shapes) => OnNodes::backfilling(&rules, shapes, placement).into(),
             },
@@ -267,6 +268,7 @@ impl Policy for Exec {
                 self.news.on_prediction(machine.waiting.arrival(id), prediction);
             }
             PolicyEvent::End(id) => self.news.on_end(machine.waiting.arrival(id), machine.now),
+            PolicyEvent::Requeue(id, _) => self.news.on_requeue(machine.waiting.arrival(id)),
             PolicyEvent::Cancellation(job) => self.news.on_cancellation(job.arrival),
             _ => {}
         }

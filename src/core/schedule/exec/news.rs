@@ -23,6 +23,8 @@ pub struct News {
     /// The lists of these as JSON, without brackets.
     ended: Vec<u8>,
     cancelled: Vec<u8>,
+    /// Jobs that an outage has stopped, so that they wait again.
+    requeued: Vec<u8>,
     started: Vec<u8>,
     /// Predictions of jobs that the program knows, in the order in which they were made.
     predicted: Vec<(ArrivalNumber, Seconds)>,
@@ -136,6 +138,12 @@ impl News {
         push_id(&mut self.cancelled, id);
     }
 
+    pub fn on_requeue(&mut self, id: ArrivalNumber) {
+        self.starts.remove(&id);
+        separate(&mut self.requeued);
+        push_id(&mut self.requeued, id);
+    }
+
     /// Appends the line of a pass. From then on the program knows everything.
     pub fn push(&mut self, line: &mut Vec<u8>, now: Time, free: &Free<'_>, is_woken: bool) {
         line.extend_from_slice(b"{\"pass\":");
@@ -150,9 +158,12 @@ impl News {
         self.push_jobs(line, "running", true);
         self.push_jobs(line, "arrived", false);
         self.arrived.clear();
-        for (name, list) in
-            [("ended", &mut self.ended), ("cancelled", &mut self.cancelled), ("started", &mut self.started)]
-        {
+        for (name, list) in [
+            ("ended", &mut self.ended),
+            ("cancelled", &mut self.cancelled),
+            ("requeued", &mut self.requeued),
+            ("started", &mut self.started),
+        ] {
             if !list.is_empty() {
                 push_name(line, name);
                 line.push(b'[');

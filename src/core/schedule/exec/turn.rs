@@ -37,6 +37,9 @@ impl Turn {
         self.free.clear();
         if let Some(nodes) = machine.nodes() {
             self.free.extend_from_slice(nodes.free());
+            let is_out = |node: usize| machine.outages.as_ref().is_some_and(|outages| outages.is_closed(node as u32));
+            let closed = (0..nodes.cluster().nodes.len()).filter(|&node| is_out(node));
+            closed.for_each(|node| self.free[node] = Tres::default());
         }
     }
 

@@ -11,7 +11,7 @@ mod virtual_machine;
 
 use std::sync::Arc;
 
-use super::backfill::{Easy, OnNodes};
+use super::backfill::{AmidOutages, Easy, OnNodes};
 use super::order::Order;
 use super::policy::Scheduler;
 use super::rules::{PLACEMENT, Rules};
@@ -62,10 +62,14 @@ impl FairRules {
     }
 }
 
-/// The scheduler of a spec, on a pool of processors.
-pub(super) fn on_pool(spec: &Spec) -> Scheduler {
+/// The scheduler of a spec, on a pool of processors. The virtual schedule has no outages.
+pub(super) fn on_pool(spec: &Spec, has_outages: bool) -> Scheduler {
     let rules = FairRules::of(spec);
-    Fair::scheduler(&rules, Easy::new(Order::Arrival).into(), Easy::of_rules(&rules.backfilling()))
+    let easy = Easy::new(Order::Arrival).into();
+    match has_outages {
+        false => Fair::scheduler(&rules, easy, Easy::of_rules(&rules.backfilling())),
+        true => Fair::scheduler(&rules, easy, AmidOutages::backfilling(&rules.backfilling())),
+    }
 }
 
 /// The scheduler of a spec, on nodes. The virtual schedule has the same machine.

@@ -71,6 +71,7 @@ impl VirtualSchedule {
             PolicyEvent::End(id) => self.end(id, real.now),
             // It leaves both schedules at the pass of this instant.
             PolicyEvent::Cancellation(job) => self.cancelled.push(job.id),
+            PolicyEvent::Requeue(id, _) => self.requeue(id, real.now),
             PolicyEvent::Clock(now) => self.advance_before(now),
             _ => {}
         }
@@ -92,6 +93,20 @@ impl VirtualSchedule {
         let runtime = now - start;
         self.correction.add(&job, runtime);
         self.leave(id, RealStage::Ended { runtime }, |virtual_start| now.max(virtual_start + runtime));
+    }
+
+    /// A running job waits again in reality. Virtually nothing changes.
+    fn requeue(&mut self, id: JobId, now: Time) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        job.real = RealStage::Waiting;
+        let &mut FairJob { account, arrival, .. } = job;
+        if let Some(accounts) = &mut self.accounts {
+            accounts.arrive(account, now);
+            let start = self.starts[id.index()];
+            if start < NEVER {
+                self.late.push(start, arrival, id);
+            }
+        }
     }
 
     /// A job leaves reality. If it runs virtually, it ends there at an instant that depends on its start there.

@@ -45,7 +45,7 @@ impl VirtualMachine {
 
     pub fn arrive(&mut self, id: JobId, job: &Submission, request: Option<RequestId>) {
         let request = request.unwrap_or(RequestId::NONE);
-        self.machine.change(Change::Arrive { id, procs: job.procs, request });
+        self.machine.change(Change::Arrive { id, job, request });
         self.easy.policy.on(&PolicyEvent::Arrival { id, job, in_log: InLog::default() }, &self.machine);
         self.machine.change(Change::Predict { id, prediction: job.estimate, is_first: true });
         self.is_pass_due = true;

@@ -35,18 +35,30 @@ pub const ROLES: [&str; 18 + REQUEST_FIELDS.len()] = joined(
         "memory_per_cpu",
     ],
     Resource::DEVICE_FIELDS,
-    ["constraint", "exclusive", "qos", "account", "nice", "after", "begin", "hold", "array", "array_limit"],
+    [
+        "constraint",
+        "exclusive",
+        "qos",
+        "account",
+        "nice",
+        "reservation",
+        "after",
+        "begin",
+        "hold",
+        "array",
+        "array_limit",
+    ],
 );
 
 /// The columns of a record. Those after them say what the job asks for, as the partition does, and what it waits for.
 const OF_RECORD: usize = 14;
 
-/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the fourth field from the end.
+/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the fifth field from the end.
 pub const ASKED: [usize; REQUEST_FIELDS.len()] =
-    joined::<_, { REQUEST_FIELDS.len() - 4 }, 1, 3, { REQUEST_FIELDS.len() }>(
+    joined::<_, { REQUEST_FIELDS.len() - 5 }, 1, 4, { REQUEST_FIELDS.len() }>(
         places_from(OF_RECORD),
         [PARTITION],
-        places_from(OF_RECORD + REQUEST_FIELDS.len() - 4),
+        places_from(OF_RECORD + REQUEST_FIELDS.len() - 5),
     );
 
 /// The places of [`CONDITION_FIELDS`].

@@ -212,6 +212,7 @@ fn row<'r>(
         raw => Some(count(raw, "ElapsedRaw")?.unwrap_or(0)).filter(|&elapsed| elapsed >= 0),
     };
     let submit_line = SubmitLine::of(submit_line);
+    let reservation = if matches!(reservation.trim_ascii(), b"None" | b"Unknown") { b"" } else { reservation };
     let asked = SlurmAsked {
         req_tres,
         req_cpus,
@@ -224,6 +225,7 @@ fn row<'r>(
         qos,
         account,
         constraints,
+        reservation,
         submit_line,
     };
     let array = array_of(job_id);
@@ -249,7 +251,7 @@ fn row<'r>(
         request: asked.number(&mut collector.requests)?,
         ..JobInRow::default()
     };
-    collector.is_reserved = !matches!(reservation.trim_ascii(), b"" | b"None" | b"Unknown");
+    collector.is_reserved = !reservation.trim_ascii().is_empty();
     collector.job(line, &job)
 }
 

@@ -6,10 +6,10 @@ use crate::trace::number;
 use crate::tres::{Resource, joined};
 
 /// The names of the fields, except the CPUs.
-pub const REQUEST_FIELDS: [&str; 12 + Resource::DEVICE_FIELDS.len()] = joined(
+pub const REQUEST_FIELDS: [&str; 13 + Resource::DEVICE_FIELDS.len()] = joined(
     ["nodes", "tasks", "tasks_per_node", "cpus_per_task", "memory", "memory_per_cpu"],
     Resource::DEVICE_FIELDS,
-    ["constraint", "exclusive", "partition", "qos", "account", "nice"],
+    ["constraint", "exclusive", "partition", "qos", "account", "nice", "reservation"],
 );
 
 const BOTH_MEMORIES: &str = "is given beside memory: a job has one of the two";
@@ -41,6 +41,7 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
         "partition" => request.partitions = names(text.as_bytes()),
         "qos" => request.qos = words(text.as_bytes()),
         "account" => request.account = words(text.as_bytes()),
+        "reservation" => request.reservation = words(text.as_bytes()),
         "nice" => request.nice = text.parse().map_err(|_| "is not a whole number below 2^31")?,
         _ => {
             let at =

@@ -24,6 +24,7 @@ pub struct SlurmAsked<'r> {
     pub qos: &'r [u8],
     pub account: &'r [u8],
     pub constraints: &'r [u8],
+    pub reservation: &'r [u8],
     /// What was written on the command line.
     pub submit_line: SubmitLine<'r>,
 }
@@ -32,10 +33,10 @@ impl<'r> SlurmAsked<'r> {
     /// The number of the request among those that were read.
     pub fn number(&self, read: &mut RequestsRead) -> Result<RequestId, Bad<'r>> {
         let SlurmAsked { req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, .. } = *self;
-        let SlurmAsked { nnodes, partition, qos, account, constraints, submit_line, .. } = *self;
+        let SlurmAsked { nnodes, partition, qos, account, constraints, reservation, submit_line, .. } = *self;
         let SubmitLine { exclusive, nice, memory, .. } = submit_line;
         let amounts = [req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, nnodes];
-        let words = [partition, qos, account, constraints, exclusive, nice, memory];
+        let words = [partition, qos, account, constraints, reservation, exclusive, nice, memory];
         read.of_row(amounts.into_iter().chain(words), || self.request())
     }
 
@@ -64,6 +65,7 @@ impl<'r> SlurmAsked<'r> {
             qos: words(self.qos),
             account: words(self.account),
             nice: std::str::from_utf8(self.submit_line.nice).ok().and_then(|nice| nice.parse().ok()).unwrap_or(0),
+            reservation: words(self.reservation),
             ..Request::default()
         };
         Ok(if_more_than_cpus(request))
@@ -131,6 +133,7 @@ mod tests {
         qos: b"",
         account: b"",
         constraints: b"",
+        reservation: b"",
         submit_line: SubmitLine { exclusive: b"", nice: b"", array: b"", memory: b"" },
     };
 

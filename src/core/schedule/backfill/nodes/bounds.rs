@@ -13,10 +13,14 @@ pub(super) struct JobAtPlace {
     pub at: usize,
     /// The seconds that it counts with.
     pub length: Seconds,
+    /// The seconds for which it may need its nodes: the longer of its estimate and its prediction.
+    pub planned: Seconds,
+    /// What outages see of it.
+    pub class: u32,
 }
 
 /// More than any machine has.
-const ALL: i64 = 1 << 40;
+pub(super) const ALL: i64 = 1 << 40;
 
 impl JobAtPlace {
     pub fn shape<'a>(&self, nodes: &'a Nodes) -> &'a NodeShape {

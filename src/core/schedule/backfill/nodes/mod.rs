@@ -1,6 +1,7 @@
 //! Reservations on the nodes of a cluster: so many for each partition.
 
 mod bounds;
+mod closed;
 mod plan;
 mod pool;
 mod reach;
@@ -70,6 +71,13 @@ fn nodes_of(machine: &Machine) -> &Nodes {
     machine.nodes().expect("the engine has the nodes of this policy")
 }
 
+/// For how long a job may need its nodes, and what outages see of it. `length` is the one that it is fitted with.
+fn planned_length(id: JobId, length: Seconds, machine: &Machine) -> (Seconds, u32) {
+    let Some(ledger) = &machine.outages else { return (length, 0) };
+    let (known, prediction) = (ledger.job(id), machine.waiting.get(id).map_or(0, |job| job.length));
+    (known.estimate.max(prediction).max(length), known.class)
+}
+
 fn number(request: RequestId) -> usize {
     request.index().expect("every job on nodes has a request")
 }
@@ -92,7 +100,7 @@ impl Space for NodeReservations {
 
     fn begin_anew(&mut self, machine: &Machine) {
         let nodes = nodes_of(machine);
-        self.plan.begin(machine.now, nodes);
+        self.plan.begin(machine, nodes);
         self.reserved.clear();
         self.counts.clear();
         self.counts.resize(nodes.cluster().partitions.len(), 0);
@@ -128,7 +136,9 @@ impl Space for NodeReservations {
         }
         let places = nodes.shapes().get(request).places.iter().enumerate();
         let mut open = places.filter(|(_, place)| !in_queue || self.counts[place.partition as usize] < self.most);
-        let granted = open.find_map(|(at, _)| self.plan.try_now(&JobAtPlace { id, request, at, length }, nodes));
+        let (planned, class) = planned_length(id, length, pass.machine);
+        let job = |at| JobAtPlace { id, request, at, length, planned, class };
+        let granted = open.find_map(|(at, _)| self.plan.try_now(&job(at), nodes));
         let Some(granted) = granted else { return false };
         self.plan.start(id, length, granted, nodes);
         true
@@ -142,7 +152,9 @@ impl Space for NodeReservations {
         self.reserved.push(id);
         let places = &nodes.shapes().get(request).places;
         let open = (0..places.len()).filter(|&at| self.counts[places[at].partition as usize] < self.most);
-        let found = open.filter_map(|at| self.plan.first_start(&JobAtPlace { id, request, at, length }, nodes));
+        let (planned, class) = planned_length(id, length, pass.machine);
+        let job = |at| JobAtPlace { id, request, at, length, planned, class };
+        let found = open.filter_map(|at| self.plan.first_start(&job(at), nodes));
         let Some(found) = found.min_by_key(|(planned, _)| planned.start) else { return };
         self.counts[places[found.0.asked.at].partition as usize] += 1;
         self.plan.reserve(found, nodes);

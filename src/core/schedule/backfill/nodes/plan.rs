@@ -8,11 +8,13 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::bounds::{JobAtPlace, PlannedStart};
+use super::bounds::{ALL, JobAtPlace, PlannedStart};
+use super::closed::ClosedNodes;
 use super::rooms::Rooms;
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare, Nodes, Placement, Tres, give, take};
 use crate::request::RequestId;
+use crate::schedule::machine::Machine;
 use crate::time::{Seconds, Time};
 
 /// A job that runs, or that the pass has started.
@@ -44,6 +46,8 @@ pub(super) struct NodePlan {
     placement: Placement,
     /// What is free now, and for which jobs there is room.
     rooms: Rooms,
+    /// The outages that are known. If there are any, numbers of CPUs do not say that a job has no room.
+    closed: ClosedNodes,
     /// In order of ends. Empty until a reservation is made.
     leaving: Vec<Leaving>,
     /// In the order of their starts.
@@ -54,7 +58,7 @@ pub(super) struct NodePlan {
     planned: Vec<PlannedStart>,
     /// The positions in `planned` in order of starts; of equals in the order in which they were planned.
     in_time: Vec<usize>,
-    /// The ends of planned jobs, ascending.
+    /// The ends of planned jobs, and the known ends of outages, ascending.
     ends: Vec<Time>,
     /// What the first of these jobs get if the plan is followed, in order of starts. What the others get must be found.
     followed: Vec<NodeGrant>,
@@ -96,15 +100,18 @@ impl NodePlan {
     }
 
     /// Begins a plan without reservations.
-    pub fn begin(&mut self, now: Time, nodes: &Nodes) {
-        self.now = now;
+    pub fn begin(&mut self, machine: &Machine, nodes: &Nodes) {
+        self.now = machine.now;
         self.rooms.renew(nodes);
+        self.closed.renew(machine);
         self.leaving.clear();
         self.started.clear();
         self.taken = 0;
         self.planned.clear();
         self.in_time.clear();
         self.ends.clear();
+        self.ends.extend(self.closed.ends_after(self.now));
+        self.ends.sort_unstable();
         self.followed.clear();
         self.failed.clear();
     }
@@ -147,16 +154,20 @@ impl NodePlan {
             return None;
         }
         let granted = self.try_twice(job, end, nodes);
-        if granted.is_none() {
+        // Amid outages it also matters how long the job may need its nodes.
+        if granted.is_none() && self.closed.is_empty() {
             self.failed.insert(case);
         }
         granted
     }
 
+    fn place_now(&self, job: &JobAtPlace, free: Cow<'_, [Tres]>, nodes: &Nodes) -> Option<NodeGrant> {
+        let open = self.closed.open(job, self.now, free, nodes);
+        job.shape(nodes).place(job.at, self.placement, nodes.cluster(), &open, |_| false)
+    }
+
     fn try_twice(&mut self, job: &JobAtPlace, end: Time, nodes: &Nodes) -> Option<Granted> {
-        let (shape, placement) = (job.shape(nodes), self.placement);
-        let place = |free: &[Tres]| shape.place(job.at, placement, nodes.cluster(), free, |_| false);
-        let grant = place(self.rooms.free())?;
+        let grant = self.place_now(job, self.rooms.free().into(), nodes)?;
         if let Some(followed) = self.follow_with(&grant, end, nodes) {
             return Some(Granted { grant, followed });
         }
@@ -167,7 +178,7 @@ impl NodePlan {
                 take(&mut left, grant);
             }
         }
-        let second = place(&left).filter(|second| *second != grant)?;
+        let second = self.place_now(job, left.into(), nodes).filter(|second| *second != grant)?;
         let followed = self.follow_with(&second, end, nodes)?;
         Some(Granted { grant: second, followed })
     }
@@ -251,13 +262,23 @@ impl NodePlan {
             if next <= self.now || room < need {
                 continue;
             }
+            let (open, room, spare) = match self.closed.is_empty() {
+                true => (Cow::Borrowed(&*free), room, cpus - need),
+                false => {
+                    let open = self.closed.open(job, next, Cow::Borrowed(&*free), nodes);
+                    let rooms = place.nodes.nodes.iter().map(|&node| shape.cpus_on(place, cluster, &open, node));
+                    let room = rooms.map(i64::from).sum();
+                    (open, room, ALL)
+                }
+            };
             let followed = match self.outlook(job, next, room, cpus, nodes) {
                 PlanOutlook::Fails => None,
                 PlanOutlook::Holds => Some(self.followed_until(next).to_vec()),
-                PlanOutlook::Unknown => self.walk_with(job, next, &free, nodes),
+                PlanOutlook::Unknown => self.walk_with(job, next, &open, nodes),
             };
             if let Some(followed) = followed {
-                let planned = PlannedStart { asked: *job, start: next, free, spare: cpus - need, room, lost: 0 };
+                let free = open.into_owned();
+                let planned = PlannedStart { asked: *job, start: next, free, spare, room, lost: 0 };
                 return Some((planned, followed));
             }
         }
@@ -391,7 +412,8 @@ impl NodePlan {
                 }
                 break;
             }
-            let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &free_now, node);
+            let open_now = self.closed.open(asked, self.now, Cow::Borrowed(&*free_now), nodes);
+            let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &open_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
             let is_new = old != Some(&grant);
             placed.push(PlacedStart { end, grant: grant.into(), is_new });
