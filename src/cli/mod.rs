@@ -46,6 +46,7 @@ mod recommend;
 mod report;
 mod report_files;
 mod reproduce;
+mod resample;
 mod rows_page;
 mod search;
 mod settings;

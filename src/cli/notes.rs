@@ -352,3 +352,9 @@ pub fn report_short_estimates(name: &str, cut: u64, short: u64) {
         note(format_args!("{name}: jobs for which the model had no estimate that is long enough: {}", grouped(short)));
     }
 }
+
+/// Notes what someone who reads the results of a resample should know.
+pub fn note_resample(name: &str, workload: &Workload, seed: u64) {
+    let notes = workload.resampled().map(|resampled| resampled.notes(seed));
+    notes.into_iter().flatten().for_each(|line| note(format_args!("{name}: {line}")));
+}

@@ -257,7 +257,7 @@ impl Recommendation {
             Some(judged) => match judged.runs().verdict(self.question.objective) {
                 Some(Verdict::Better) => Answer::Change,
                 Some(Verdict::Worse) => Answer::Worse,
-                Some(Verdict::WithinNoise) | None => Answer::WithinNoise,
+                Some(Verdict::WithinNoise | Verdict::NotSure) | None => Answer::WithinNoise,
             },
         }
     }

@@ -153,7 +153,7 @@ fn gain_cell(column: &Column, runs: &Replicates<'_>) -> TableCell {
 /// Whether a figure differs by more than chance from the present one.
 fn verdict(column: &Column, runs: &Replicates<'_>) -> &'static str {
     match runs.verdict(column) {
-        Some(Verdict::WithinNoise) => "cannot be told",
+        Some(Verdict::WithinNoise | Verdict::NotSure) => "cannot be told",
         Some(verdict) => verdict.name(),
         None => "",
     }

@@ -320,6 +320,7 @@ impl<'a> Cleaner<'a> {
             shapes: None,
             conditions,
             feedback: None,
+            resampled: None,
             cleaning: report,
         })
     }
