@@ -17,7 +17,7 @@ use std::path::Path;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, Replicates, RunRow, Verdict};
-use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunsError, compute_rows};
+use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunPlan, RunsError, compute_rows};
 use crate::sort::sort_by;
 use crate::text::counted;
 
@@ -172,26 +172,27 @@ impl Question {
         (self.candidates.len() + 1) * self.replications as usize
     }
 
-    /// The cells of a setting, one per replication.
-    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<PlannedRun> {
-        let mut options = self.options.clone();
-        part(&mut options);
-        options.scheduler = setting.scheduler.clone();
-        options.predictor = setting.predictor.clone();
-        options.baseline = Some(self.present.clone());
-        let cell = |number| PlannedRun { trace: self.trace.clone(), options: options.clone().replicated(number) };
-        (0..self.replications).map(cell).collect()
+    /// Runs of these settings, with replications.
+    fn plan<'a>(&self, settings: impl IntoIterator<Item = &'a Setting>, part: impl Fn(&mut Options)) -> RunPlan {
+        let start = |setting: &Setting| {
+            let Setting { scheduler, predictor, .. } = setting.clone();
+            let baseline = Some(self.present.clone());
+            let mut options = Options { scheduler, predictor, baseline, ..self.options.clone() };
+            part(&mut options);
+            PlannedRun { trace: self.trace.clone(), options }
+        };
+        RunPlan::replicated(settings.into_iter().map(start).collect(), self.replications)
     }
 
-    /// The cells of a candidate on the first part of the log, which is simulated alone.
-    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
-        self.cells(setting, &|options| options.shaping.first = Some(chosen_on))
+    /// The runs of all candidates on the first part of the log, which is simulated alone.
+    fn first_part(&self, chosen_on: usize) -> RunPlan {
+        self.plan(&self.candidates, |options| options.shaping.first = Some(chosen_on))
     }
 
-    /// The cells of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
+    /// The runs of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
     /// not measured.
-    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
-        self.cells(setting, &|options| options.measure.warmup = Portion::Jobs(chosen_on))
+    fn rest(&self, setting: &Setting, chosen_on: usize) -> RunPlan {
+        self.plan([setting], |options| options.measure.warmup = Portion::Jobs(chosen_on))
     }
 
     /// Finds the answer. Finished runs are kept in the folder, if there is one, and found again. `progress` is called with the
@@ -206,17 +207,16 @@ impl Question {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Recommendation, RunsError> {
         let chosen_on = self.chosen_on().map_err(RunsError::Failed)?;
-        let compute = |cells: &Vec<PlannedRun>, before: usize| {
-            compute_rows(cells, folder, threads, &|done| progress(before + done))
-        };
-        let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&cells, 0)?;
-        let candidate = |(setting, rows): (&Setting, &[RunRow])| {
-            let runs = Replicates::each(rows);
+        let compute =
+            |plan: &RunPlan, before: usize| compute_rows(plan, folder, threads, &|done| progress(before + done));
+        let plan = self.first_part(chosen_on);
+        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&plan, 0)?;
+        let candidate = |(setting, rows): (&Setting, Vec<&RunRow>)| {
+            let runs = Replicates::each(rows.iter().copied());
             let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
-            CandidateRuns { setting: setting.clone(), broken, rows: rows.to_vec() }
+            CandidateRuns { setting: setting.clone(), broken, rows: rows.into_iter().cloned().collect() }
         };
-        let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
+        let of_settings = self.candidates.iter().zip(plan.by_start(&rows));
         let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
         let loss = |one: &CandidateRuns| self.loss(one.runs().mean(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
@@ -229,11 +229,11 @@ impl Question {
         let judged = match winner {
             None => None,
             Some(winner) => {
-                let judged = compute(&self.rest(&winner.setting, chosen_on), cells.len())?;
+                let judged = compute(&self.rest(&winner.setting, chosen_on), plan.count())?;
                 reused += judged.reused;
                 computed += judged.computed;
                 never.extend(judged.never);
-                Some(candidate((&winner.setting, &judged.rows)))
+                Some(candidate((&winner.setting, judged.rows.iter().collect())))
             }
         };
         Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, never })
@@ -265,8 +265,8 @@ impl Recommendation {
     /// The command that repeats the judgement. None if there was none.
     pub fn command(&self) -> Option<String> {
         self.judged.as_ref()?;
-        let cells = self.question.rest(&self.candidates[0].setting, self.chosen_on);
-        let one = cells[0].command();
+        let plan = self.question.rest(&self.candidates[0].setting, self.chosen_on);
+        let one = plan.run(0).command();
         let one = one.strip_suffix(" --format csv").unwrap_or(&one);
         Some(format!("{one} --replications {}", self.question.replications))
     }

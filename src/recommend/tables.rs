@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{Answer, CandidateRuns, FEWEST_JOBS, FEWEST_USERS, Guard, Recommendation};
 use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
-    AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
+    AREA_LOSE, BSLD_MEAN, COLUMNS, RunKind, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Cells, Column, ListedColumn, Replicates, Verdict, cells, column_list, listed};
 use crate::report::{
@@ -276,10 +276,12 @@ pub fn listed_recommendation() -> Vec<ListedColumn> {
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let (columns, answer) = (candidate_columns(), found.answer());
     let site = found.question.site.as_ref().map(SiteCheck::verdict);
+    let kinds = found.candidates.iter().chain(&found.judged).map(|one| one.runs().kind());
+    let kind = kinds.reduce(RunKind::or).unwrap_or_default();
     let row = |part, candidate| {
         let row = CandidateRow { part, candidate, answer, site };
         let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
-        [before, candidate.runs().cells(&candidate.rows[0].label.options), after].concat()
+        [before, row.candidate.runs().cells(kind, &row.candidate.rows[0].label.options), after].concat()
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
     candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect()

@@ -116,6 +116,11 @@ impl<'a> Replicates<'a> {
         self.by_seeds.keys().map(Vec::as_slice)
     }
 
+    /// What decides which columns its row has.
+    pub fn kind(&self) -> RunKind {
+        RunKind::of(&self.rows[0].summary)
+    }
+
     /// What was run, on the log as it is.
     pub fn label(&self) -> &'a RunLabel {
         &self.rows[0].label
@@ -226,17 +231,18 @@ impl<'a> Replicates<'a> {
         }
     }
 
-    /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Several have the mean
+    /// The names and values of a row of CSV or JSON, with the columns of all runs of this kind. A single run has those of
+    /// [`RunRow::cells`]. Several have the mean
     /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
     /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
     /// `options` are those that all runs share.
-    pub fn cells(&self, options: &str) -> Cells {
+    pub fn cells(&self, kind: RunKind, options: &str) -> Cells {
         let with_baseline = self.baseline().is_some();
         if let [row] = &self.rows[..] {
-            return row.cells();
+            return row.cells_on(kind);
         }
         let mut cells = Vec::new();
-        for column in columns_on(RunKind::of(&self.rows[0].summary), with_baseline) {
+        for column in columns_on(kind, with_baseline) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =
@@ -392,7 +398,7 @@ mod tests {
     #[test]
     fn rows_of_replications_have_intervals_and_verdicts() {
         let runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
-        let cells = Replicates::each(&runs).cells("load=1.1");
+        let cells = Replicates::each(&runs).cells(RunKind::default(), "load=1.1");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         assert_eq!(get("rows").as_deref(), Some("2"));
         assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
@@ -408,7 +414,7 @@ mod tests {
         let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), cells.len());
         assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
-        assert_eq!(Replicates::each(&runs[..1]).cells("").len(), runs[0].cells().len());
+        assert_eq!(Replicates::each(&runs[..1]).cells(RunKind::default(), "").len(), runs[0].cells().len());
     }
 
     #[test]
