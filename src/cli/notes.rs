@@ -125,6 +125,8 @@ pub fn warn_of_never(never: &NeverBySetting) {
 /// Warns if compared runs do not have the same jobs, because some can never start in one of them.
 pub fn warn_of_other_jobs<'a>(rows: impl Iterator<Item = &'a RunRow>) {
     let counts = |row: &RunRow| [Some(row.summary.jobs), row.baseline.as_ref().map(|base| base.summary.jobs)];
+    // Resamples have other jobs by design.
+    let rows = rows.filter(|row| !row.label.is_of_resample());
     let counts: BTreeSet<usize> = rows.flat_map(counts).flatten().collect();
     if let (Some(fewest), Some(most)) = (counts.first(), counts.last())
         && fewest < most

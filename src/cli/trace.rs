@@ -83,7 +83,7 @@ enum TraceCommand {
     --estimates-seed 1 --out made.swf
       other estimates; see `sim list estimates`
   sim trace convert CTC.swf.gz --resample users --seed 1 --out year.swf
-      another year of the same users; see `sim help results`
+      another year of the same users; see `sim help comparisons`
   sim trace convert sacct.txt --requests-out asked.csv --out site.swf
   sim site.swf --requests asked.csv    memory, GPUs, partitions of jobs
   sim trace convert jobs.csv --out jobs.swf \\

@@ -141,7 +141,7 @@ options! {
         "first" "N" [shaping.first: Maybe(Whole(1, u32::MAX as usize))]
             "Only the first N jobs"
         "resample" "HOW" [shaping.resample: OrNone(By(Resample::parse, Resample::to_string))]
-            "Another year of the same site: users or weeks of the log, drawn with replacement by --seed, or `none`; see `sim help results`"
+            "Another year of the same site: users or weeks of the log, drawn with replacement by --seed, or `none`; see `sim help comparisons`"
         "repeat" "N" [shaping.repeat: Whole(1, u32::MAX)]
             "Repeat the log N times in sequence"
         "load" "FACTOR" [shaping.load: Real(0.001, 1000.0)]

@@ -90,6 +90,13 @@ impl Options {
         format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
     }
 
+    /// The key of the condition under which settings run: those with equal keys are compared with each other, on the machine of each.
+    pub fn condition_key(&self) -> String {
+        let Options { scheduler, predictor, .. } = Options::default();
+        let (baseline, machine) = (None, None);
+        Options { scheduler, predictor, baseline, machine, ..self.clone() }.workload_key()
+    }
+
     /// The key of a log that was read: runs with equal keys can share the log of one file.
     pub fn reading_key(&self) -> String {
         format!("{}skip-bad-lines={}", self.lines(&[Section::Reading]), self.skip_bad_lines)

@@ -138,6 +138,11 @@ impl<'a> Replicates<'a> {
         self.by_seeds.keys().map(Vec::as_slice)
     }
 
+    /// What decides which columns its row has.
+    pub fn kind(&self) -> RunKind {
+        RunKind::of(&self.rows[0].summary)
+    }
+
     /// What was run, on the log as it is.
     pub fn label(&self) -> &'a RunLabel {
         &self.rows[0].label
@@ -296,19 +301,20 @@ impl<'a> Replicates<'a> {
         if self.is_another_year { Verdict::NotSure } else { Verdict::WithinNoise }
     }
 
-    /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Several have the mean
+    /// The names and values of a row of CSV or JSON, with the columns of all runs of this kind. A single run has those of
+    /// [`RunRow::cells`]. Several have the mean
     /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
     /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
     /// Resamples have the figure of the log and the 10% and 90% of theirs in the place of the half-width, and the improvement in
     /// percent with the interval of another year and the number of resamples in which it is better.
     /// `options` are those that all runs share.
-    pub fn cells(&self, options: &str) -> Cells {
+    pub fn cells(&self, kind: RunKind, options: &str) -> Cells {
         let with_baseline = self.baseline().is_some();
         if let [row] = &self.rows[..] {
-            return row.cells();
+            return row.cells_on(kind);
         }
         let mut cells = Vec::new();
-        for column in columns_on(RunKind::of(&self.rows[0].summary), with_baseline) {
+        for column in columns_on(kind, with_baseline) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =
@@ -502,7 +508,7 @@ mod tests {
     #[test]
     fn rows_of_replications_have_intervals_and_verdicts() {
         let runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
-        let cells = Replicates::each(&runs).cells("load=1.1");
+        let cells = Replicates::each(&runs).cells(RunKind::default(), "load=1.1");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         assert_eq!(get("rows").as_deref(), Some("2"));
         assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
@@ -518,7 +524,7 @@ mod tests {
         let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), cells.len());
         assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
-        assert_eq!(Replicates::each(&runs[..1]).cells("").len(), runs[0].cells().len());
+        assert_eq!(Replicates::each(&runs[..1]).cells(RunKind::default(), "").len(), runs[0].cells().len());
     }
 
     /// The log and three resamples: the log is in no mean and in no comparison.
@@ -535,7 +541,7 @@ mod tests {
         let gain = years.year_gain(&WAIT_MEAN).unwrap();
         assert_eq!((gain.better, gain.of, years.verdict(&WAIT_MEAN)), (3, 3, Some(Verdict::Better)));
         assert_eq!(years.verdict(&RA_MEAN), Some(Verdict::Worse));
-        let cells = years.cells("resample=users");
+        let cells = years.cells(RunKind::default(), "resample=users");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         for (name, value) in [
             ("rows", "3"),

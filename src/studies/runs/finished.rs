@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::PlannedRun;
+use super::run::PlannedRun;
 use crate::engine::{NeverStarted, Observer, RunRecord};
 use crate::experiment::Setting;
 use crate::metrics::{

@@ -4,7 +4,7 @@ use csv::{ReaderBuilder, WriterBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::plan::PlannedRun;
+use super::run::PlannedRun;
 use crate::metrics::RunRow;
 use crate::text::{escape_line, unescape_line};
 

@@ -56,6 +56,9 @@ pub enum Resample {
 }
 
 impl Resample {
+    /// Users with the default keys.
+    pub const USERS: Resample = Resample::Users { load: 0.15, profile: 4 };
+
     /// Reads a spec, such as `users:load=5%`.
     ///
     /// # Errors

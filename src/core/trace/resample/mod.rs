@@ -155,10 +155,49 @@ impl Year<'_> {
     fn load_of(&self, area: f64) -> f64 {
         area / (f64::from(self.procs) * self.circle() as f64)
     }
+
+    /// Checks that it can be resampled so.
+    fn check(&self, how: &Resample) -> Result<(), String> {
+        if self.weeks < LEAST_WEEKS {
+            let weeks = counted(self.weeks as u64, "week");
+            return Err(format!("the log has {weeks}; --resample needs {LEAST_WEEKS}"));
+        }
+        if let Some(key) = how.block_over(self.weeks) {
+            return Err(format!("--resample {how}: {key} is at most {}, the weeks of the log", self.weeks));
+        }
+        let all = self.area();
+        let unknown = self.users.iter().find(|user| user.code == -1).map_or(0.0, |user| user.area / all);
+        if matches!(how, Resample::Users { .. }) {
+            let known = self.users.len();
+            if known < LEAST_USERS {
+                let users = counted(known as u64, "user");
+                return Err(format!(
+                    "the log names {users}; --resample users needs {LEAST_USERS}: use --resample weeks"
+                ));
+            }
+            if unknown > 0.5 {
+                return Err(format!(
+                    "the users of {:.0}% of the area are unknown: use --resample weeks",
+                    100.0 * unknown
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn area(job: &Job) -> f64 {
     job.runtime as f64 * f64::from(job.submission.procs)
+}
+
+impl Resample {
+    /// Checks that a workload can be resampled so.
+    ///
+    /// # Errors
+    /// If it is too short, or has too few users.
+    pub fn check(&self, workload: &Workload) -> Result<(), TraceError> {
+        Year::of(workload).check(self).map_err(|why| TraceError::unusable(&workload.label, why))
+    }
 }
 
 /// Draws a resample of a workload.
@@ -166,32 +205,9 @@ fn area(job: &Job) -> f64 {
 /// # Errors
 /// If the log is too short, or has too few users.
 pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result<Workload, TraceError> {
+    how.check(workload)?;
     let year = Year::of(workload);
-    let refused = |why: String| Err(TraceError::unusable(&workload.label, why));
-    if year.weeks < LEAST_WEEKS {
-        let weeks = counted(year.weeks as u64, "week");
-        return refused(format!("the log has {weeks}; --resample needs {LEAST_WEEKS}"));
-    }
-    if let Some(key) = how.block_over(year.weeks) {
-        return refused(format!("--resample {how}: {key} is at most {}, the weeks of the log", year.weeks));
-    }
     let all = year.area();
-    let unknown = year.users.iter().find(|user| user.code == -1).map_or(0.0, |user| user.area / all);
-    if matches!(how, Resample::Users { .. }) {
-        let known = year.users.len();
-        if known < LEAST_USERS {
-            let users = counted(known as u64, "user");
-            return refused(format!(
-                "the log names {users}; --resample users needs {LEAST_USERS}: use --resample weeks"
-            ));
-        }
-        if unknown > 0.5 {
-            return refused(format!(
-                "the users of {:.0}% of the area are unknown: use --resample weeks",
-                100.0 * unknown
-            ));
-        }
-    }
     let mut rng = stream(seed, "resample");
     let (drawn, draws): (Drawn, u32) = match how {
         Resample::Users { load, profile } => draw::users(&year, *load, *profile, &mut rng),
