@@ -54,11 +54,11 @@
 //! | `studies` | 9 | [`search`] | the search for good templates, and the comparison of a set of templates with other predictors |
 //! | `studies` | 9 | [`malleable`] | Downey's study: jobs that choose their number of processors by predicted queue times; it has its own simulation loop |
 //! | `studies` | 9 | [`production`] | predictions for a batch system that is running: its events, their order and the misses between them, the file in which they are kept, learning from a log |
-//! | `studies` | 9 | [`runs`] | many runs: a plan of them, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
+//! | `studies` | 9 | [`runs`] | many runs: a plan of them from lists of options, the executor that computes it on all threads and shares logs, workloads and baselines, the folder of finished runs |
 //! | `studies` | 10 | [`fidelity`] | how near a simulated schedule is to the recorded one: means, moving means, rank correlation, starts that are near; whether the simulation knows the site |
 //! | `studies` | 10 | [`wait`] | predictions of when a job will start: history, nearest neighbours, probabilities of ranges, simulations of the present queue (`forward/`), their recalibration by past waits, answers for a queue of now (`live`), whether these can be relied on (`back_test`, `seen`, `reliability`), and the accuracy of all methods |
 //! | `studies` | 11 | [`meta`] | one stream of jobs, many sites: simulations on a common clock, and policies that choose the site of each job |
-//! | the root | 11 | [`sweep`] | a grid of runs: its lists, its folder, its results, Slurm |
+//! | the root | 11 | [`sweep`] | a grid of runs with its folder, its results, Slurm |
 //! | the root | 11 | [`recommend`] | which scheduler and predictor a site should use: candidates compete on one part of a log, the winner is judged on the rest |
 //! | the root | 12 | [`reproduce`] | tables of papers, computed again, one file or folder per paper |
 //! | the root | 13 | [`compare`] | the list of all outputs with their columns; the comparison of two outputs: rows matched by what was run, changes, tolerances |
@@ -128,10 +128,10 @@
 //! - Which jobs of Slurm wait, and which are held: `trace/queue/stage.rs`; how they become a queue: `trace/queue/collect.rs`.
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
-//! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `sweep/axis.rs`.
+//! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `runs/axis.rs`.
 //! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
 //! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
-//! - Which lists of a sweep are conditions, settings or seeds: `sweep/conditions.rs`. When a setting is clearly best:
+//! - Which lists are conditions, settings or seeds: `runs/axis.rs`. When a setting is clearly best:
 //!   `metrics/replicates.rs`; in words: `report/best.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`. What a gain costs, in words:
 //!   `report/price.rs`.

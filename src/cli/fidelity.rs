@@ -8,7 +8,7 @@ use super::failure::{UsageError, refuse};
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_misfits;
-use super::options::{self, SettingList};
+use super::options;
 use super::output_options::{Format, GroupOptions, KeepOption, OutputFiles, OutputOptions};
 use super::settings::{LogUnderSettings, Work};
 use super::slurm_conf::{self, SLURM_CONF};
@@ -122,7 +122,8 @@ impl PrintedSchedule {
 }
 
 fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
-    let SettingList { options: settings, swept } = options::read_settings(matches, None)?;
+    let list = options::read_settings(matches, None)?;
+    list.refuse_conditions("schedules are compared of")?;
     let print = args.groups.printed(args.output.print)?;
     let outputs = [
         ("--by-out", &args.groups.by_out),
@@ -133,14 +134,14 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let OutputFiles { files, stdout_taken } = OutputFiles::open(outputs, &args.log.files())?;
     let [by_out, jobs_out, windows_out, html] = files;
 
-    let mut tables = args.table_keys(settings.len(), print.format());
+    let mut tables = args.table_keys(list.options.len(), print.format());
     if tables.is_empty() && is_given(matches, "top") {
         let message = "--top has no effect: no table of groups is printed (see --by)";
         return refuse(message);
     }
     let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: args.keep.folder.is_some(), ..ReadOptions::default() };
-    let mut log = LogUnderSettings::read(given, settings, None, how, refuse_without_waits)?;
+    let mut log = LogUnderSettings::read(given, list, None, how, refuse_without_waits)?;
     log.show_names(args.names);
     let workload = log.workload.clone();
     args.groups.check(&workload)?;
@@ -156,7 +157,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
     }
 
-    let options = log.shared_options();
+    let options = log.shared_options(&(0..log.settings.len()).collect::<Vec<_>>());
     let heading = FidelityHeading {
         workload: &workload,
         options: &options,
@@ -181,7 +182,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
         let dropped = workload.cleaning.dropped() + (recorded.jobs.len() - figures.jobs) as u64;
-        let row = FidelityRow { heading: &heading, scheduler, predictor, dropped }.cells(&swept[at], &figures);
+        let row = FidelityRow { heading: &heading, scheduler, predictor, dropped }.cells(&log.swept(at), &figures);
         PrintedSchedule { name: options.setting().pair(), row, figures, fidelity: fidelity.filter(|_| again) }
     };
     let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();

@@ -46,6 +46,7 @@ mod recommend;
 mod report;
 mod report_files;
 mod reproduce;
+mod resample;
 mod rows_page;
 mod search;
 mod settings;
@@ -146,7 +147,7 @@ const EXAMPLES: &str = "Examples:
       who gains, who pays?
   sim sacct.txt --baseline easy/estimate   the accounting of a site with Slurm
   sim sacct.txt --slurm-conf slurm.conf    under the scheduler of a site
-  sim NASA.swf --estimates tsafrir         estimates of a model
+  sim NASA.swf --estimates none,tsafrir    every option may be a list
   sim report KTH.swf --out report.html     charts of all this, for a browser
   sim recommend KTH.swf                    what to use instead, what it brings
   sim fidelity KTH.swf                     which scheduler is the site's own?

@@ -142,6 +142,8 @@ pub fn warn_of_never(never: &NeverBySetting) {
 /// Warns if compared runs do not have the same jobs, because some can never start in one of them.
 pub fn warn_of_other_jobs<'a>(rows: impl Iterator<Item = &'a RunRow>) {
     let counts = |row: &RunRow| [Some(row.summary.jobs), row.baseline.as_ref().map(|base| base.summary.jobs)];
+    // Resamples have other jobs by design.
+    let rows = rows.filter(|row| !row.label.is_of_resample());
     let counts: BTreeSet<usize> = rows.flat_map(counts).flatten().collect();
     if let (Some(fewest), Some(most)) = (counts.first(), counts.last())
         && fewest < most
@@ -368,4 +370,10 @@ pub fn report_short_estimates(name: &str, cut: u64, short: u64) {
     if short > 0 {
         note(format_args!("{name}: jobs for which the model had no estimate that is long enough: {}", grouped(short)));
     }
+}
+
+/// Notes what someone who reads the results of a resample should know.
+pub fn note_resample(name: &str, workload: &Workload, seed: u64) {
+    let notes = workload.resampled().map(|resampled| resampled.notes(seed));
+    notes.into_iter().flatten().for_each(|line| note(format_args!("{name}: {line}")));
 }

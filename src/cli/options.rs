@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
@@ -12,10 +13,9 @@ use crate::experiment::{
     OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled,
 };
 use crate::machine::MachineFile;
-use crate::predict;
-use crate::report::{Cell, swept_cells};
+use crate::runs::{GridList, RunPlan, values_of};
 use crate::schedule;
-use crate::spec::{Spec, SpecError, expand, parse_list};
+use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable_lines;
 
 /// Adds the options of these sections to a command.
@@ -51,41 +51,38 @@ pub fn argument(option: &'static OptionForm) -> Arg {
     }
 }
 
-/// An option of which the main command takes a list, with how one of its values is read and set.
-struct ListOption {
-    name: &'static str,
-    parse: fn(&str) -> Result<Spec, SpecError>,
-    set: fn(&mut Options, Spec),
+/// Whether an option may be a list in commands that compare settings: all may, but all settings are compared with one baseline.
+fn is_list(option: &&OptionForm) -> bool {
+    option.name != "baseline"
 }
 
-/// The options of which the main command takes lists.
-const LISTS: [ListOption; 2] = [
-    ListOption {
-        name: "scheduler",
-        parse: schedule::catalog::parse,
-        set: |options, scheduler| options.scheduler = scheduler,
-    },
-    ListOption {
-        name: "predictor",
-        parse: predict::catalog::parse,
-        set: |options, predictor| options.predictor = predictor,
-    },
-];
-
-/// Lets the scheduler and the predictor be lists.
+/// Lets the options of a command be lists.
 pub fn with_lists(command: Command) -> Command {
-    LISTS.iter().fold(command, |command, list| {
-        let parser = checked_specs(list.name, list.parse);
-        command.mut_arg(list.name, |argument| argument.value_parser(parser).action(ArgAction::Append))
+    let has = |option: &&OptionForm, command: &Command| command.get_arguments().any(|arg| arg.get_id() == option.name);
+    OPTIONS.iter().filter(is_list).fold(command, |command, option| match has(&option, &command) {
+        true => command.mut_arg(option.name, |arg| arg.value_parser(checked_list(option)).action(ArgAction::Append)),
+        false => command,
     })
 }
 
-/// The settings of the main command: the product of the lists of schedulers and predictors, the last changing fastest.
+/// The settings of a command: the product of its lists, the predictors changing fastest, before them the schedulers.
 pub struct SettingList {
-    /// The options of each setting.
+    /// The lists.
+    pub plan: RunPlan,
+    /// The options of each run of the plan, on its machine.
     pub options: Vec<Options>,
-    /// The cells of the swept keys in the row of each setting.
-    pub swept: Vec<Vec<(String, Cell)>>,
+}
+
+impl SettingList {
+    /// Refuses lists of options that change the jobs, where all settings have the same. `what` is about one such list.
+    pub fn refuse_conditions(&self, what: &str) -> Result<(), UsageError> {
+        match self.plan.conditions().len() {
+            1 => Ok(()),
+            _ => refuse(format!(
+                "{what} settings with the same jobs: give one value of each option that changes the jobs or which of them are measured"
+            )),
+        }
+    }
 }
 
 /// Whether a command compares settings with a baseline, and nothing says which.
@@ -97,7 +94,8 @@ fn is_compared_by_default(matches: &ArgMatches) -> bool {
 /// the default scheduler, without a predictor too one that plans with predictions. What settings are compared with, unless it is given, is that of the file, else `baseline`.
 pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
     let conf = slurm_conf::read(matches)?;
-    let mut list = read_lists(matches, conf.as_ref())?;
+    let plan = read_lists(matches, conf.as_ref())?;
+    let mut list = SettingList { options: plan.runs().map(|run| run.options).collect(), plan };
     let is_alone = conf.is_some() && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.as_ref().map(SiteConf::baseline).or(baseline).filter(|_| !is_baseline_given);
@@ -158,33 +156,41 @@ pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
     }
 }
 
-fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<SettingList, SpecError> {
-    let mut plain = read_without(matches, &LISTS.map(|list| list.name))?;
-    if let (Some(conf), Some(baseline)) = (conf, &mut plain.baseline) {
-        baseline.scheduler = conf.complete(&baseline.scheduler)?;
-    }
-    let mut settings = vec![(plain, Vec::new())];
-    for ListOption { name, parse, set } in LISTS {
-        let mut texts: Vec<String> = matches.get_many::<String>(name).into_iter().flatten().cloned().collect();
-        if let (Some(conf), "scheduler") = (conf, name) {
-            texts = match is_given(matches, name) {
-                true => texts.iter().map(|text| conf.complete_list(text)).collect::<Result<_, _>>()?,
-                false if is_compared_by_default(matches) => vec![conf.planning_with_predictions()],
-                false => vec![conf.scheduler().to_string()],
-            };
-        }
-        let list = parse_list(name, texts.iter().map(String::as_str), parse)?;
-        let with = |(options, swept): &(Options, Vec<_>), at: usize| {
-            let (mut options, mut swept) = (options.clone(), swept.clone());
-            set(&mut options, list.items[at].clone());
-            swept.extend(swept_cells(&list.keys, at));
-            (options, swept)
+fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<RunPlan, SpecError> {
+    let mut lists = given_lists(matches)?;
+    if let Some(conf) = conf {
+        let own = match is_compared_by_default(matches) {
+            true => conf.planning_with_predictions(),
+            false => conf.scheduler().to_string(),
         };
-        let all = settings.iter().flat_map(|before| (0..list.items.len()).map(move |at| with(before, at)));
-        settings = all.collect();
+        let schedulers = lists.iter_mut().find(|list| list.name == "scheduler" && !is_given(matches, "scheduler"));
+        schedulers.into_iter().for_each(|list| *list = GridList::new("scheduler", [own.clone()]));
+        conf.complete_lists(&mut lists)?;
     }
-    let (options, swept) = settings.into_iter().unzip();
-    Ok(SettingList { options, swept })
+    let names: Vec<&str> = lists.iter().map(|list| &*list.name).collect();
+    let plan = RunPlan::with(read_without(matches, &names)?, &lists)?;
+    match plan.axes().iter().find_map(|axis| Some((axis, axis.twice()?))) {
+        // Equal rows of results would be told apart by nothing.
+        Some((axis, value)) => Err(SpecError(format!("the {} {value} is given twice", axis.name))),
+        None => Ok(plan),
+    }
+}
+
+/// The options with several values, the baseline, and at the end the schedulers and the predictors.
+fn given_lists(matches: &ArgMatches) -> Result<Vec<GridList>, SpecError> {
+    let texts = |name: &str| matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten();
+    let (always, others): (Vec<_>, Vec<_>) =
+        OPTIONS.iter().partition(|option| ["scheduler", "predictor"].contains(&option.name));
+    let mut lists = Vec::new();
+    for option in others.into_iter().filter(|option| is_given(matches, option.name)) {
+        let values: Result<Vec<_>, String> = texts(option.name).map(|text| values_of(option.name, text)).collect();
+        let values = values.map_err(|why| SpecError(format!("--{}: {why}", option.name)))?.concat();
+        if values.len() > 1 || !is_list(&option) || !values.iter().eq(texts(option.name)) {
+            lists.push(GridList::new(option.name, texts(option.name).cloned()));
+        }
+    }
+    lists.extend(always.into_iter().map(|option| GridList::new(option.name, texts(option.name).cloned())));
+    Ok(lists)
 }
 
 /// The options that the arguments give. Options that overrule each other are an error.
@@ -194,7 +200,8 @@ pub fn read(matches: &ArgMatches) -> Result<Options, SpecError> {
 
 /// As [`read`], but the options of these names keep their defaults.
 fn read_without(matches: &ArgMatches, names: &[&str]) -> Result<Options, SpecError> {
-    let is_none = |name: &str| matches.get_one::<String>(name).is_some_and(|text| text == "none");
+    let is_none =
+        |name: &str| matches.get_many::<String>(name).is_some_and(|mut texts| texts.all(|text| text == "none"));
     refuse_overruled(|name| is_given(matches, name) && !is_none(name))?;
     let mut options = Options::default();
     for option in OPTIONS.iter().filter(|option| !names.contains(&option.name)) {
@@ -211,8 +218,8 @@ pub fn checked_list(
     option: &'static OptionForm,
 ) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |text| {
-        let values = expand(option.name, text);
-        let check = values.and_then(|values| values.iter().try_for_each(|value| option.check(value)));
+        let check =
+            values_of(option.name, text).and_then(|values| values.iter().try_for_each(|value| option.check(value)));
         check.map(|()| text.to_string()).map_err(|why| printable_lines(&why).into_owned())
     }
 }

@@ -18,11 +18,12 @@ use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users
 use crate::experiment::{Options, Setting};
 use crate::metrics::Column;
 use crate::recommend::{
-    Question, answer_in_words, default_candidates, figure, guards, recommendation_cells, slurm_candidates,
-    write_recommendation,
+    Coverage, Question, Years, answer_in_words, coverage_settings, covered, default_candidates, figure, guards,
+    recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
 };
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
+use crate::trace::{Resample, Source, Workload};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -31,7 +32,7 @@ pub const COMMAND: CommandForm = CommandForm {
     arguments: |command| {
         let sections = [Log, Machine, Reading, Estimates, Users, Engine];
         let command = options::add(RecommendArgs::augment_args(command), &sections);
-        let command = options::add_named(command, &["from", "to", "first", "load", "bsld-threshold"]);
+        let command = options::add_named(command, &["from", "to", "first", "resample", "load", "bsld-threshold"]);
         slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
     },
     run: |matches| execute(&parsed(matches), matches),
@@ -73,10 +74,16 @@ struct RecommendArgs {
     /// users_lose_area=25%]
     #[arg(long, value_name = "FIGURE=LIMIT", value_parser = checked_guard, display_order = 5)]
     guard: Vec<String>,
-    /// The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions moved
-    /// by up to 30 s)
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..=1000), display_order = 6)]
-    replications: u32,
+    /// The number of resamples of the first part of the log on which the best candidates compete [default: 20]. With --resample none,
+    /// or a log too short for it, the number of runs of each setting: the log, and slightly shaken copies [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000), display_order = 6)]
+    replications: Option<u32>,
+    /// A guard that is broken in more than this share of the resamples is broken
+    #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = parse_risk, display_order = 7)]
+    guard_risk: f64,
+    /// How often do the intervals hold? Predicts the rest of each of these logs from its first part
+    #[arg(long, value_name = "LOG", num_args = 1.., conflicts_with_all = ["log", "trace", "guard", "html"], display_order = 8)]
+    calibrate: Vec<String>,
     #[command(flatten)]
     keep: KeepOption,
     /// Write the answer and the figures of all candidates as a page; - for standard output
@@ -112,6 +119,12 @@ fn refuse_replay(setting: Setting) -> Result<Setting, SpecError> {
         }
         false => Ok(setting),
     }
+}
+
+fn parse_risk(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|text| text.parse::<f64>().ok());
+    let risk = percent.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0);
+    risk.ok_or_else(|| format!("'{text}' is not a share of the resamples, such as 20%"))
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
@@ -182,6 +195,9 @@ fn distinct(all: Vec<Setting>, present: &Setting) -> Vec<Setting> {
 
 fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut options = options::read(matches)?;
+    if !args.calibrate.is_empty() {
+        return calibrate(args, matches, options);
+    }
     let conf = slurm_conf::read(matches)?;
     let (present, candidates) = with_conf(args, conf.as_ref(), is_given(matches, "present"))?;
     let candidates = distinct(candidates, &present);
@@ -221,9 +237,14 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         choose: args.choose,
         objective: args.objective.0,
         guards: guards(&args.guard)?,
-        replications: args.replications,
+        replications: SHAKEN_RUNS,
+        years: None,
     };
     let chosen_on = question.chosen_on().map_err(UsageError)?;
+    question.years = years_of(args, matches, &mut question.options, &workload, chosen_on)?;
+    if question.years.is_none() {
+        question.replications = args.replications.unwrap_or(SHAKEN_RUNS);
+    }
     let users: BTreeSet<_> = workload.jobs[chosen_on..].iter().map(|job| job.submission.user).collect();
     question.judged_users = users.len();
     drop(workload);
@@ -249,6 +270,69 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_recommendation(out, width, &found))?)
+}
+
+/// `--calibrate`: on each log, the intervals that its first part gives, and what its rest did.
+fn calibrate(args: &RecommendArgs, matches: &ArgMatches, mut options: Options) -> anyhow::Result<()> {
+    let how = match is_given(matches, "resample") {
+        true => options.shaping.resample.take(),
+        false => Some(Resample::USERS),
+    };
+    let settings = match args.candidates.is_empty() {
+        true => coverage_settings(),
+        false => args.candidates.iter().flat_map(|list| list.settings.clone()).collect(),
+    };
+    let count = args.replications.unwrap_or(if how.is_some() { RESAMPLES } else { SHAKEN_RUNS });
+    let mut cases = Vec::new();
+    for log in &args.calibrate {
+        let workload = read_workload(&Source::from_argument(log), &options)?;
+        let asked = Coverage {
+            trace: log.clone(),
+            options: options.clone(),
+            present: args.present.clone(),
+            settings: settings.clone(),
+            chosen_on: (workload.jobs.len() as f64 * args.choose).floor() as usize,
+            how,
+            count,
+        };
+        let first_part = workload.with_jobs(workload.jobs[..asked.chosen_on].to_vec());
+        drop(workload);
+        if let Some(how) = how {
+            how.check(&first_part)?;
+        }
+        let progress = Progress::counting("calibrate", "runs", Some(asked.runs()));
+        cases.extend(asked.cases(args.keep.folder.as_deref(), args.output.threads(), &|done| progress.set(done))?);
+    }
+    let rows: Vec<_> = cases.iter().map(covered).collect();
+    Ok(args.output.print.print_rows(false, &rows, |out, width| write_coverage(out, width, &cases))?)
+}
+
+/// The runs of each setting in the same year.
+const SHAKEN_RUNS: u32 = 6;
+
+/// The resamples on which candidates compete.
+const RESAMPLES: u32 = 20;
+
+/// How candidates compete in other years: as `--resample` says, by default of users where the first part of the log allows it.
+fn years_of(
+    args: &RecommendArgs,
+    matches: &ArgMatches,
+    options: &mut Options,
+    workload: &Workload,
+    chosen_on: usize,
+) -> anyhow::Result<Option<Years>> {
+    let given = options.shaping.resample.take();
+    let years = |how| Years { how, count: args.replications.unwrap_or(RESAMPLES), risk: args.guard_risk };
+    let first_part = workload.with_jobs(workload.jobs[..chosen_on].to_vec());
+    if let Some(how) = given {
+        how.check(&first_part)?;
+        return Ok(Some(years(how)));
+    }
+    let may_resample = !is_given(matches, "resample") && Resample::USERS.check(&first_part).is_ok();
+    if !may_resample && is_given(matches, "guard_risk") {
+        return refuse("--guard-risk has no effect without resamples: see --resample");
+    }
+    Ok(may_resample.then(|| years(Resample::USERS)))
 }
 
 /// A part of a log with fewer jobs says little.

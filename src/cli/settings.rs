@@ -1,47 +1,72 @@
 //! One log under several settings, with replications: what the main command, `sim report` and `sim fidelity` run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::ArgMatches;
+
+use super::failure::refuse;
 use super::interrupt;
+use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
     report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_missing_users,
     warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
+use super::options::SettingList;
 use super::progress::Progress;
 use super::stderr::note;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::machine::MachineFile;
 use crate::metrics::{Replicates, RunRow};
-use crate::report::{counted, grouped};
+use crate::report::{Cell, counted, grouped};
 use crate::runs::{
-    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, KeptRow, PlannedRun, RunStep, Shard,
-    simulations,
+    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, KeptRow, PlannedRun, RunPlan,
+    RunStep, Shard, simulations,
 };
-use crate::trace::{Log, ReadOptions, Source, Workload};
+use crate::trace::{Log, ReadOptions, Resample, Source, Workload};
 
 /// The default baseline of the embedded log and of pages: plain EASY.
 pub const PLAIN_EASY: &str = "easy/estimate";
 
-/// The log that several settings run on, read and cleaned for all of them.
+/// The log that several settings run on, read once, and cleaned for all of them.
 pub struct LogUnderSettings {
     /// As given; None for the embedded log.
     trace: Option<String>,
     /// The options of each setting; at least one.
     pub settings: Vec<Options>,
-    /// The number of runs of each setting: on the log as it is, and on shaken copies.
+    /// The lists whose product they are.
+    plan: RunPlan,
+    /// The number of runs of each setting: on the log as it is, and on copies that are shaken or resampled.
     pub replications: u32,
+    /// How copies are resampled. None: they are shaken.
+    years: Option<Resample>,
     /// Whether some settings replay the log and others do not. Their jobs are then not those that each would have alone.
     is_mixed: bool,
     /// Without its records.
     pub log: Log,
-    /// The log as it is, on the machine of the first setting.
+    /// The log as it is, under the first condition on the machine of the first setting.
     pub workload: Arc<Workload>,
-    /// The same on each machine of the settings and baselines, with what shaken copies are made of.
+    /// The same under each condition on each machine of the settings and baselines, with what shaken copies are made of.
     on_machines: Vec<JobsOnMachine>,
+}
+
+/// What `--replications` asks for.
+#[derive(Clone, Copy)]
+pub struct Replications {
+    number: u32,
+    /// Whether copies are resampled where the log allows it, because the command does not say how they are made.
+    may_resample: bool,
+}
+
+impl Replications {
+    /// Of these arguments, which have this number.
+    pub fn given(number: Option<u32>, matches: &ArgMatches) -> Option<Replications> {
+        number.map(|number| Replications { number, may_resample: !is_given(matches, "resample") })
+    }
 }
 
 /// What is kept of the runs, and how they are computed.
@@ -59,49 +84,115 @@ impl LogUnderSettings {
     /// Reads, cleans and shapes a log. `check` gets the log before it is cleaned.
     pub fn read(
         (trace, source): (Option<&str>, &Source),
-        settings: Vec<Options>,
-        replications: Option<u32>,
+        SettingList { plan, options: mut settings }: SettingList,
+        replications: Option<Replications>,
         how: ReadOptions,
         check: impl FnOnce(&Log) -> anyhow::Result<()>,
     ) -> anyhow::Result<LogUnderSettings> {
-        let (of_log, is_mixed) = Options::of_log(&settings);
-        let Options { skip_bad_lines, reading, .. } = of_log.clone();
+        let conditions = plan.conditions();
+        let mut years = settings[0].shaping.resample.filter(|_| replications.is_some());
+        if replications.is_some() {
+            // These are the runs on the log as it is.
+            settings = settings.into_iter().map(|options| options.replicated(0)).collect();
+        }
+        let Options { skip_bad_lines, reading, .. } = settings[0].clone();
+        if settings.iter().any(|options| options.reading_key() != settings[0].reading_key()) {
+            return refuse(
+                "the log is read once, so the options of its format and --skip-bad-lines have one value each; `sim sweep` \
+                 compares several",
+            );
+        }
         let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how })?;
         check(&log)?;
-        warn_of_partition_map(&log, &of_log.partition_map);
-        let machines = machines_of(&settings);
-        let cleaned = match machines.len() {
-            1 => vec![of_log.clean_out(&mut log)?],
-            _ => of_log.clean_on_all(&machines, &log)?,
-        };
-        log.records = Vec::new();
-        report_cleaning(&log, &cleaned[0]);
-        report_requests(&log.name, &cleaned[0], of_log.reading.unit);
-        report_missing_predictions(&log.name, &cleaned[0], settings.iter().flat_map(Options::predictors));
-        warn_of_missing_users(&log.name, &cleaned[0], settings.iter().flat_map(Options::predictors));
-        let mut on_machines = Vec::new();
-        for (machine, cleaned) in machines.into_iter().zip(cleaned) {
-            if let Some(machine) = machine.as_ref().filter(|_| !on_machines.is_empty()) {
-                warn_of_unplaceable(&format!("{} on {}", log.name, machine.file), &cleaned);
+        warn_of_partition_map(&log, &settings[0].partition_map);
+        let (mut is_mixed, mut on_machines, mut reported) = (false, Vec::new(), BTreeSet::new());
+        for (at, members) in conditions.iter().enumerate() {
+            let own: Vec<Options> = members.iter().map(|&at| settings[at].clone()).collect();
+            let (of_log, is_mixed_here) = Options::of_log(&own);
+            is_mixed |= is_mixed_here;
+            let machines = machines_of(&own);
+            let cleaned = match machines.len() {
+                1 if at + 1 == conditions.len() => {
+                    let options = Options { machine: machines[0].clone(), ..of_log };
+                    vec![options.clean_out(&mut log)?]
+                }
+                _ => of_log.clean_on_all(&machines, &log)?,
+            };
+            // Conditions with the same jobs have the same notes.
+            let is_new = reported.insert(format!("{:?}", cleaned[0].cleaning));
+            if is_new {
+                report_cleaning(&log, &cleaned[0]);
+                report_requests(&log.name, &cleaned[0], own[0].reading.unit);
+                report_missing_predictions(&log.name, &cleaned[0], own.iter().flat_map(Options::predictors));
+                warn_of_missing_users(&log.name, &cleaned[0], own.iter().flat_map(Options::predictors));
             }
-            let copy = replications.map(|_| cleaned.clone());
-            on_machines.push(JobsOnMachine { machine, workload: Arc::new(settings[0].shape(cleaned)?), cleaned: copy });
+            for (number, (machine, cleaned)) in machines.into_iter().zip(cleaned).enumerate() {
+                if let Some(machine) = machine.as_ref().filter(|_| number > 0 && is_new) {
+                    warn_of_unplaceable(&format!("{} on {}", log.name, machine.file), &cleaned);
+                }
+                let (condition, copy) = (own[0].condition_key(), replications.map(|_| cleaned.clone()));
+                let workload = Arc::new(own[0].shape(cleaned)?);
+                if number == 0 {
+                    report_feedback(&log.name, &workload);
+                }
+                on_machines.push(JobsOnMachine { condition, machine, workload, cleaned: copy });
+            }
         }
+        log.records = Vec::new();
         let workload = on_machines[0].workload.clone();
-        report_feedback(&log.name, &workload);
-        let (trace, replications) = (trace.map(str::to_string), replications.unwrap_or(1));
-        Ok(LogUnderSettings { trace, settings, replications, is_mixed, log, workload, on_machines })
+        let can_resample = |options: &Options| !options.setting().is_replay() && options.shaping.repeat == 1;
+        if replications.is_some_and(|asked| asked.may_resample)
+            && settings.iter().all(can_resample)
+            && Resample::USERS.check(&workload).is_ok()
+        {
+            years = Some(Resample::USERS);
+            note(
+                "replications are resamples of the users of the log: another year; --resample none shakes the same year",
+            );
+        }
+        // Resamples are as many as were asked for; the log comes first.
+        let number = replications.map_or(1, |asked| asked.number + u32::from(years.is_some()));
+        let trace = trace.map(str::to_string);
+        Ok(LogUnderSettings {
+            trace,
+            settings,
+            plan,
+            replications: number,
+            years,
+            is_mixed,
+            log,
+            workload,
+            on_machines,
+        })
     }
 
     /// The jobs on the machine of a setting.
     pub fn workload_of(&self, setting: usize) -> &Arc<Workload> {
-        let is_own = |one: &&JobsOnMachine| one.machine == self.settings[setting].machine;
+        let (options, condition) = (&self.settings[setting], self.settings[setting].condition_key());
+        let is_own = |one: &&JobsOnMachine| one.machine == options.machine && one.condition == condition;
         self.on_machines.iter().find(is_own).map_or(&self.workload, |one| &one.workload)
     }
 
-    /// The options that all settings have in common, as in the column `options`.
-    pub fn shared_options(&self) -> String {
-        let rows: Vec<String> = self.settings.iter().map(Options::in_row).collect();
+    /// The settings with the same jobs, which are compared with each other. Most often these are all.
+    pub fn conditions(&self) -> Vec<Vec<usize>> {
+        self.plan.conditions()
+    }
+
+    /// The cells of swept options and keys in the row of a setting.
+    pub fn swept(&self, setting: usize) -> Vec<(String, Cell)> {
+        self.plan.swept_cells(setting)
+    }
+
+    /// The column `options` of a setting: of resamples without their seeds.
+    pub fn in_row(&self, setting: usize) -> String {
+        let years = self.years.iter().map(|years| format!("resample={years}"));
+        let own = Some(self.settings[setting].in_row()).filter(|own| !own.is_empty());
+        own.into_iter().chain(years).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The options that settings have in common, as in the column `options`.
+    pub fn shared_options(&self, settings: &[usize]) -> String {
+        let rows: Vec<String> = settings.iter().map(|&at| self.in_row(at)).collect();
         let is_shared = |item: &&str| rows.iter().all(|row| row.split(' ').any(|other| other == *item));
         rows[0].split(' ').filter(is_shared).collect::<Vec<_>>().join(" ")
     }
@@ -115,7 +206,10 @@ impl LogUnderSettings {
 
     /// The names of the settings.
     pub fn names(&self) -> Vec<String> {
-        self.settings.iter().map(|options| options.setting().pair()).collect()
+        let name = |(at, options): (usize, &Options)| {
+            [options.setting().pair()].into_iter().chain(self.plan.parts(at)).collect::<Vec<_>>().join(", ")
+        };
+        self.settings.iter().enumerate().map(name).collect()
     }
 
     /// Runs all settings, with a progress bar: first all of them on the log as it is, then all on each copy.
@@ -124,13 +218,12 @@ impl LogUnderSettings {
         work: &Work<'_>,
         yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
     ) -> anyhow::Result<ComputedRuns<K, E>> {
-        let run = |options: &Options, number: u32| PlannedRun {
-            trace: self.trace.clone(),
-            options: options.clone().replicated(number),
+        let start = |options: &Options| {
+            let mut options = options.clone();
+            options.shaping.resample = self.years.or(options.shaping.resample);
+            PlannedRun { trace: self.trace.clone(), options }
         };
-        let plan: Vec<PlannedRun> = (0..self.replications)
-            .flat_map(|number| self.settings.iter().map(move |options| run(options, number)))
-            .collect();
+        let plan = RunPlan::replicated(self.settings.iter().map(start).collect(), self.replications);
         let details = |at: usize| if at < self.settings.len() { work.details } else { Details::default() };
         let on_machines = self.on_machines.iter_mut();
         let on_machines = on_machines.map(|one| JobsOnMachine { cleaned: one.cleaned.take(), ..one.clone() }).collect();
@@ -152,15 +245,24 @@ impl LogUnderSettings {
         };
         warn_of_never(&computed.never);
         if work.folder.is_some() {
-            note(runs_in_words(plan.len(), computed.reused, computed.computed));
+            note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
         Ok(computed)
     }
 
-    /// The rows of each setting: one per replication.
+    /// The runs of each setting. Those of several in one table have what differs between them in their names.
     pub fn by_setting<'a>(&self, rows: &'a [RunRow]) -> Vec<Replicates<'a>> {
         let count = self.settings.len();
-        (0..count).map(|at| Replicates::each(rows.iter().skip(at).step_by(count))).collect()
+        let mut all: Vec<Replicates<'a>> =
+            (0..count).map(|at| Replicates::each(rows.iter().skip(at).step_by(count))).collect();
+        for members in self.conditions() {
+            let parts: Vec<Vec<String>> = members.iter().map(|&at| self.plan.parts(at)).collect();
+            let is_shared = |part: &String| parts.iter().all(|other| other.contains(part));
+            for (&at, own) in members.iter().zip(&parts) {
+                all[at].options = own.iter().filter(|part| !is_shared(part)).cloned().collect();
+            }
+        }
+        all
     }
 }
 

@@ -12,6 +12,7 @@ use super::stderr::{note, warning};
 use crate::experiment::{Options, Setting, split_pair};
 use crate::machine::{AssociationsFile, ClusterAssociations, Ignored, MachineFile};
 use crate::report::{down_in_words, ignored_in_words};
+use crate::runs::{GridList, GridText};
 use crate::schedule::catalog;
 use crate::schedule::slurm::conf::SlurmConf;
 use crate::spec::{Spec, SpecError, quote, split_list};
@@ -222,24 +223,30 @@ impl SiteConf {
         }
     }
 
-    /// A list of specs in which each `slurm` has the keys of the file. The list may have ranges and braces.
+    /// Gives the schedulers and the baselines in lists the keys of the file. The lists may have ranges and braces.
     ///
     /// # Errors
-    /// If the text is not a list.
-    pub fn complete_list(&self, text: &str) -> Result<String, SpecError> {
-        Ok(split_list(text)?.iter().map(|item| self.complete_item(item)).collect::<Vec<_>>().join(","))
+    /// If a text is not a list.
+    pub fn complete_lists(&self, lists: &mut [GridList]) -> Result<(), SpecError> {
+        for list in lists {
+            let complete: fn(&SiteConf, &str) -> String = match &*list.name {
+                "scheduler" => SiteConf::complete_item,
+                "baseline" => SiteConf::complete_pair,
+                _ => continue,
+            };
+            for GridText { text, .. } in &mut list.texts {
+                *text = split_list(text)?.iter().map(|item| complete(self, item)).collect::<Vec<_>>().join(",");
+            }
+        }
+        Ok(())
     }
 
-    /// The same for a list of `SCHEDULER/PREDICTOR`.
-    ///
-    /// # Errors
-    /// If the text is not a list.
-    pub fn complete_pairs(&self, text: &str) -> Result<String, SpecError> {
-        let complete = |pair: &String| match split_pair(pair) {
+    /// The same for one `SCHEDULER/PREDICTOR`.
+    fn complete_pair(&self, pair: &str) -> String {
+        match split_pair(pair) {
             Some((scheduler, predictor)) => format!("{}/{predictor}", self.complete_item(scheduler)),
-            None => pair.clone(),
-        };
-        Ok(split_list(text)?.iter().map(complete).collect::<Vec<_>>().join(","))
+            None => pair.to_string(),
+        }
     }
 
     /// One spec of a list. Its keys stay as they are written, which may be a range.
@@ -362,10 +369,15 @@ mod tests {
         assert_eq!(written.to_string(), format!("{own},bf_interval=30s,running=prediction"));
         assert_eq!((written.duration("bf_interval"), written.duration("bf_resolution")), (30, 300));
         assert_eq!(complete("easy:scan=saf").to_string(), "easy:scan=saf");
-        let list = |text: &str| site.complete_list(text).unwrap();
+        let of = |name: &str, text: &str| {
+            let mut lists = [GridList::new(name, [text.to_string()])];
+            site.complete_lists(&mut lists).unwrap();
+            lists[0].texts[0].text.clone()
+        };
+        let list = |text: &str| of("scheduler", text);
         assert_eq!(list("slurm,easy:scan=saf"), format!("{own},easy:scan=saf"));
         assert_eq!(list("slurm:bf_interval={10s|30s}"), format!("{own},bf_interval={{10s|30s}}"));
-        let pairs = site.complete_pairs("easy/ruh,slurm:bf_interval=10s/estimate,slurm:conf=/a/b/ruh").unwrap();
+        let pairs = of("baseline", "easy/ruh,slurm:bf_interval=10s/estimate,slurm:conf=/a/b/ruh");
         assert_eq!(pairs, format!("easy/ruh,{own},bf_interval=10s/estimate,slurm:conf=/a/b/ruh"));
         assert_eq!(site.baseline().pair(), format!("{own}/estimate"));
         assert!(Setting::parse_pair(&site.baseline().pair()).unwrap().is_same(&site.baseline()));

@@ -1,6 +1,6 @@
 //! `sim trace`: inspects a log before it is simulated.
 
-use clap::{ArgMatches, Args, Subcommand};
+use clap::{ArgMatches, Args, Command, Subcommand};
 
 use super::estimates::write_log_with_estimates;
 use super::failure::refuse;
@@ -10,6 +10,7 @@ use super::options;
 use super::output_options::{OutputFiles, PrintOptions, listing, reporting};
 use super::places::refuse_collisions;
 use super::progress::Progress;
+use super::resample::write_resampled_log;
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
@@ -33,9 +34,17 @@ pub const COMMAND: CommandForm = CommandForm {
         let validate = |command| options::add_named(reading(listing(command)), &["procs"]);
         let convert = |command| {
             let command = options::add_named(reading(reporting(command)), &["procs", "skip-bad-lines"]);
-            options::add_named(command, &["estimates", "estimates-seed"]).mut_arg("estimates", |estimates| {
-                estimates.conflicts_with_all(["names_out", "requests_out", "feedback", "procs", "requests"])
-            })
+            let command =
+                options::add_named(command, &["estimates", "estimates-seed"]).mut_arg("estimates", |estimates| {
+                    estimates.conflicts_with_all(["names_out", "requests_out", "feedback", "procs", "requests"])
+                });
+            let parts = ["seed", "from", "to", "first"];
+            let command = options::add_named(command, &[&["resample"], &parts[..]].concat());
+            let needs_resample = |command: Command, name: &str| command.mut_arg(name, |part| part.requires("resample"));
+            parts
+                .into_iter()
+                .fold(command, needs_resample)
+                .mut_arg("resample", |resample| resample.conflicts_with_all(["names_out", "requests_out", "estimates"]))
         };
         let command = TraceArgs::augment_args(command).mut_subcommand("info", info);
         command.mut_subcommand("validate", validate).mut_subcommand("convert", convert)
@@ -73,6 +82,8 @@ enum TraceCommand {
   sim trace convert CTC.swf.gz --estimates tsafrir:tmax=18h,at-tmax=23.8 \\
     --estimates-seed 1 --out made.swf
       other estimates; see `sim list estimates`
+  sim trace convert CTC.swf.gz --resample users --seed 1 --out year.swf
+      another year of the same users; see `sim help comparisons`
   sim trace convert sacct.txt --requests-out asked.csv --out site.swf
   sim site.swf --requests asked.csv    memory, GPUs, partitions of jobs
   sim trace convert jobs.csv --out jobs.swf \\
@@ -162,6 +173,10 @@ fn convert(args: &ConvertArgs, options: &Options) -> anyhow::Result<()> {
     if let Some(model) = &options.estimates {
         let [source] = &sources[..] else { return refuse("--estimates needs one log: join the files first") };
         return write_log_with_estimates(source, model, options, (out, &args.out), &args.print);
+    }
+    if let Some(how) = &options.shaping.resample {
+        let [source] = &sources[..] else { return refuse("--resample needs one log: join the files first") };
+        return write_resampled_log(source, how, args.feedback.as_ref(), options, (out, &args.out), &args.print);
     }
     let progress = Progress::counting("reading", "records", None);
     let log = read_joined(&sources, &options.read_options(), &mut |records| progress.set(records))?;

@@ -100,15 +100,29 @@ impl Guard {
     /// Whether the mean figure of these runs is beyond the limit. The baseline of the runs is the present setting. A figure
     /// that is not defined breaks nothing.
     pub fn is_broken(&self, runs: &Replicates<'_>) -> bool {
+        self.is_broken_by(runs, 1.0)
+    }
+
+    /// The same for a limit that is so many times as wide.
+    pub fn is_broken_by(&self, runs: &Replicates<'_>, times: f64) -> bool {
         let limit = match self.limit {
             Limit::Times(times) => times * runs.base_mean(self.column).mean,
             Limit::Number(number) => number,
         };
         let figure = runs.mean(self.column).mean;
         match self.column.better {
-            Some(Better::Higher) => figure < limit,
-            _ => figure > limit,
+            Some(Better::Higher) => figure < limit / times,
+            _ => figure > limit * times,
         }
+    }
+
+    /// In how many of the runs on resamples it is broken. Users who lose are pooled over all of them, so a limit of these is broken in
+    /// all or in none.
+    pub fn broken_in(&self, runs: &Replicates<'_>) -> usize {
+        if self.column.needs_baseline() {
+            return if self.is_broken(runs) { runs.drawn().len() } else { 0 };
+        }
+        runs.drawn().filter(|&row| self.is_broken(&Replicates::each([row]))).count()
     }
 }
 

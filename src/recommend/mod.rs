@@ -1,14 +1,17 @@
 //! Which scheduler and predictor a site should use, and what that would bring.
 //!
 //! Candidates compete on the first part of the log. The winner is then judged once, on the rest of the log, which it was not
-//! chosen by: this is what keeps the answer honest. Both parts are run as they are and on shaken copies, and every difference
-//! is that of the two settings on the same copy.
+//! chosen by: this is what keeps the answer honest. On the first part the best of them compete on resamples, which are other
+//! years of the same users; everything else is run on the log as it is and on shaken copies. Every difference is that of the two
+//! settings on the same copy.
 //!
 #![doc = include_str!("../cli/help/recommendations.md")]
 
+mod coverage;
 mod guard;
 mod tables;
 
+pub use coverage::{Coverage, CoverageCase, coverage_settings, covered, write_coverage};
 pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
 pub use tables::{answer_in_words, listed_recommendation, recommendation_cells, write_recommendation};
 
@@ -17,9 +20,10 @@ use std::path::Path;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, Replicates, RunRow, Verdict};
-use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunsError, compute_rows};
+use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunPlan, RunsError, compute_rows};
 use crate::sort::sort_by;
 use crate::text::counted;
+use crate::trace::Resample;
 
 /// The schedulers that compete if no candidates are given.
 const SCHEDULERS: [&str; 4] = ["easy", "sjbf", "sjbf:running=estimate", "sjbf:running=estimate,protect=3d"];
@@ -73,7 +77,26 @@ pub struct Question {
     pub guards: Vec<Guard>,
     /// The number of runs of each setting: on the log as it is, and on shaken copies.
     pub replications: u32,
+    /// How the best candidates compete in other years. None: all of them compete in the same year.
+    pub years: Option<Years>,
 }
+
+/// A competition on resamples of the first part of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Years {
+    /// How the log is resampled.
+    pub how: Resample,
+    /// How many resamples there are.
+    pub count: u32,
+    /// A guard is broken that is broken in more than this share of them.
+    pub risk: f64,
+}
+
+/// So many candidates compete on resamples: the best on shaken copies.
+const FINALISTS: usize = 8;
+
+/// A candidate that breaks a guard by over this many times its limit on shaken copies does not compete on resamples.
+const FAR: f64 = 2.0;
 
 /// A candidate on a part of the log.
 #[derive(Clone, Debug)]
@@ -84,6 +107,8 @@ pub struct CandidateRuns {
     pub rows: Vec<RunRow>,
     /// The guards that it breaks, as they were given.
     pub broken: Vec<String>,
+    /// For each guard the number of resamples in which it is broken. Empty if it did not run on any.
+    pub broken_in: Vec<(String, usize)>,
 }
 
 impl CandidateRuns {
@@ -169,29 +194,46 @@ impl Question {
 
     /// The number of runs at most.
     pub fn runs(&self) -> usize {
-        (self.candidates.len() + 1) * self.replications as usize
+        let finalists = self.candidates.len().min(FINALISTS);
+        let years = self.years.map_or(0, |years| finalists * (years.count as usize + 1));
+        (self.candidates.len() + 1) * self.replications as usize + years
     }
 
-    /// The cells of a setting, one per replication.
-    fn cells(&self, setting: &Setting, part: &dyn Fn(&mut Options)) -> Vec<PlannedRun> {
-        let mut options = self.options.clone();
-        part(&mut options);
-        options.scheduler = setting.scheduler.clone();
-        options.predictor = setting.predictor.clone();
-        options.baseline = Some(self.present.clone());
-        let cell = |number| PlannedRun { trace: self.trace.clone(), options: options.clone().replicated(number) };
-        (0..self.replications).map(cell).collect()
+    /// Runs of these settings, with replications.
+    fn plan<'a>(&self, settings: impl IntoIterator<Item = &'a Setting>, part: impl Fn(&mut Options)) -> RunPlan {
+        let start = |setting: &Setting| {
+            let Setting { scheduler, predictor, .. } = setting.clone();
+            let baseline = Some(self.present.clone());
+            let mut options = Options { scheduler, predictor, baseline, ..self.options.clone() };
+            part(&mut options);
+            PlannedRun { trace: self.trace.clone(), options }
+        };
+        RunPlan::replicated(settings.into_iter().map(start).collect(), self.replications)
     }
 
-    /// The cells of a candidate on the first part of the log, which is simulated alone.
-    fn first_part(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
-        self.cells(setting, &|options| options.shaping.first = Some(chosen_on))
+    /// The runs of finalists on resamples of the first part of the log.
+    fn first_part_of_years<'a>(
+        &self,
+        settings: impl IntoIterator<Item = &'a Setting>,
+        chosen_on: usize,
+        years: Years,
+    ) -> RunPlan {
+        let question = Question { replications: years.count + 1, ..self.clone() };
+        question.plan(settings, |options| {
+            options.shaping.first = Some(chosen_on);
+            options.shaping.resample = Some(years.how);
+        })
     }
 
-    /// The cells of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
+    /// The runs of all candidates on the first part of the log, which is simulated alone.
+    fn first_part(&self, chosen_on: usize) -> RunPlan {
+        self.plan(&self.candidates, |options| options.shaping.first = Some(chosen_on))
+    }
+
+    /// The runs of the winner on the rest of the log. The first part is simulated too, so that predictors have a past, but
     /// not measured.
-    fn rest(&self, setting: &Setting, chosen_on: usize) -> Vec<PlannedRun> {
-        self.cells(setting, &|options| options.measure.warmup = Portion::Jobs(chosen_on))
+    fn rest(&self, setting: &Setting, chosen_on: usize) -> RunPlan {
+        self.plan([setting], |options| options.measure.warmup = Portion::Jobs(chosen_on))
     }
 
     /// Finds the answer. Finished runs are kept in the folder, if there is one, and found again. `progress` is called with the
@@ -206,17 +248,17 @@ impl Question {
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Recommendation, RunsError> {
         let chosen_on = self.chosen_on().map_err(RunsError::Failed)?;
-        let compute = |cells: &Vec<PlannedRun>, before: usize| {
-            compute_rows(cells, folder, threads, &|done| progress(before + done))
-        };
-        let cells: Vec<_> = self.candidates.iter().flat_map(|setting| self.first_part(setting, chosen_on)).collect();
-        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&cells, 0)?;
-        let candidate = |(setting, rows): (&Setting, &[RunRow])| {
-            let runs = Replicates::each(rows);
+        let compute =
+            |plan: &RunPlan, before: usize| compute_rows(plan, folder, threads, &|done| progress(before + done));
+        let plan = self.first_part(chosen_on);
+        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&plan, 0)?;
+        let candidate = |(setting, rows): (&Setting, Vec<&RunRow>)| {
+            let runs = Replicates::each(rows.iter().copied());
             let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
-            CandidateRuns { setting: setting.clone(), broken, rows: rows.to_vec() }
+            let rows = rows.into_iter().cloned().collect();
+            CandidateRuns { setting: setting.clone(), broken, broken_in: Vec::new(), rows }
         };
-        let of_settings = self.candidates.iter().zip(rows.chunks(self.replications as usize));
+        let of_settings = self.candidates.iter().zip(plan.by_start(&rows));
         let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
         let loss = |one: &CandidateRuns| self.loss(one.runs().mean(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
@@ -224,19 +266,63 @@ impl Question {
             let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
             out.then_with(|| loss(a).total_cmp(&loss(b)))
         });
-        let is_gain = |one: &CandidateRuns| loss(one) < self.loss(one.runs().base_mean(self.objective));
+        if let Some(years) = self.years {
+            let is_near = |one: &CandidateRuns| !self.guards.iter().any(|guard| guard.is_broken_by(&one.runs(), FAR));
+            let (mut finalists, mut others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_near);
+            // Whether a guard is broken is for the resamples to say.
+            sort_by(&mut finalists, |a, b| loss(a).total_cmp(&loss(b)));
+            others.splice(0..0, finalists.split_off(finalists.len().min(FINALISTS)));
+            candidates = Vec::new();
+            if !finalists.is_empty() {
+                let before = plan.count();
+                let plan = self.first_part_of_years(finalists.iter().map(|one| &one.setting), chosen_on, years);
+                let found = compute(&plan, before)?;
+                (reused, computed) = (reused + found.reused, computed + found.computed);
+                never.extend(found.never);
+                let rows = plan.by_start(&found.rows);
+                candidates =
+                    finalists.iter().zip(rows).map(|(one, rows)| self.in_years(&one.setting, &rows, years)).collect();
+                sort_by(&mut candidates, |a, b| {
+                    let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
+                    out.then_with(|| self.year_gain(b).total_cmp(&self.year_gain(a)))
+                });
+            }
+            candidates.extend(others);
+        }
+        let is_gain = |one: &CandidateRuns| match one.runs().is_another_year() {
+            true => self.year_gain(one) > 0.0,
+            // With resamples, only those that ran on them can win.
+            false => self.years.is_none() && loss(one) < self.loss(one.runs().base_mean(self.objective)),
+        };
+        let before = self.runs() - self.replications as usize;
         let winner = candidates.first().filter(|best| best.broken.is_empty() && is_gain(best));
         let judged = match winner {
             None => None,
             Some(winner) => {
-                let judged = compute(&self.rest(&winner.setting, chosen_on), cells.len())?;
+                let judged = compute(&self.rest(&winner.setting, chosen_on), before)?;
                 reused += judged.reused;
                 computed += judged.computed;
                 never.extend(judged.never);
-                Some(candidate((&winner.setting, &judged.rows)))
+                Some(candidate((&winner.setting, judged.rows.iter().collect())))
             }
         };
         Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, never })
+    }
+
+    /// A candidate by its runs on resamples.
+    fn in_years(&self, setting: &Setting, rows: &[&RunRow], years: Years) -> CandidateRuns {
+        let runs = Replicates::each(rows.iter().copied());
+        let of = runs.drawn().len();
+        let broken_in = self.guards.iter().map(|guard| (guard.to_string(), guard.broken_in(&runs)));
+        let broken_in: Vec<(String, usize)> = broken_in.collect();
+        let is_broken = |(_, times): &&(String, usize)| *times as f64 > years.risk * of as f64;
+        let broken = broken_in.iter().filter(is_broken).map(|(guard, _)| guard.clone()).collect();
+        CandidateRuns { setting: setting.clone(), broken, broken_in, rows: rows.iter().copied().cloned().collect() }
+    }
+
+    /// The gain of a candidate by the objective over its resamples, in percent.
+    fn year_gain(&self, one: &CandidateRuns) -> f64 {
+        one.runs().year_gain(self.objective).map_or(f64::NEG_INFINITY, |gain| gain.percent)
     }
 
     /// The mean of the objective, so that lower is better.
@@ -257,7 +343,7 @@ impl Recommendation {
             Some(judged) => match judged.runs().verdict(self.question.objective) {
                 Some(Verdict::Better) => Answer::Change,
                 Some(Verdict::Worse) => Answer::Worse,
-                Some(Verdict::WithinNoise) | None => Answer::WithinNoise,
+                Some(Verdict::WithinNoise | Verdict::NotSure) | None => Answer::WithinNoise,
             },
         }
     }
@@ -265,9 +351,9 @@ impl Recommendation {
     /// The command that repeats the judgement. None if there was none.
     pub fn command(&self) -> Option<String> {
         self.judged.as_ref()?;
-        let cells = self.question.rest(&self.candidates[0].setting, self.chosen_on);
-        let one = cells[0].command();
+        let plan = self.question.rest(&self.candidates[0].setting, self.chosen_on);
+        let one = plan.run(0).command();
         let one = one.strip_suffix(" --format csv").unwrap_or(&one);
-        Some(format!("{one} --replications {}", self.question.replications))
+        Some(format!("{one} --resample none --replications {}", self.question.replications))
     }
 }

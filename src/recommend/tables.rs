@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::{Answer, CandidateRuns, FEWEST_JOBS, FEWEST_USERS, Guard, Recommendation};
+use super::{Answer, CandidateRuns, FAR, FEWEST_JOBS, FEWEST_USERS, FINALISTS, Guard, Recommendation};
 use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
-    AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
+    AREA_LOSE, BSLD_MEAN, COLUMNS, RunKind, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Cells, Column, ListedColumn, Replicates, Verdict, cells, column_list, listed};
+use crate::metrics::{Cell, Cells, Column, ListedColumn, Replicates, Verdict, cells, column_list, listed};
 use crate::report::{
     FEEDBACK_NOTE, Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval,
     write_paragraph, write_wrapped,
@@ -65,6 +65,18 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
         seeds_in_words(u64::from(replications) - 1)
     );
     write_paragraph(out, &note, width)?;
+    if let Some(years) = question.years {
+        let note = format!(
+            "All candidates ran so on the first part. The best {FINALISTS} by that, without those that break a guard by over {FAR} times \
+             its limit, are in the table: they competed on {} of the first part ({}), other years of the same users. Their figures are \
+             means over these, with intervals of another year. A guard is broken if it is broken in more than {:.0}% of them. CSV has \
+             all candidates.",
+            counted(years.count.into(), "resample"),
+            seeds_in_words(years.count.into()),
+            100.0 * years.risk,
+        );
+        write_paragraph(out, &note, width)?;
+    }
     if question.options.feedback.is_some() {
         write_paragraph(out, FEEDBACK_NOTE, width)?;
     }
@@ -93,18 +105,29 @@ fn write_command(out: &mut dyn Write, width: Width, command: &str) -> io::Result
 fn write_competition(out: &mut dyn Write, width: Width, found: &Recommendation) -> io::Result<()> {
     let objective = found.question.objective;
     let mut table = Table::default();
-    table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"]);
     let present = found.candidates[0].runs();
+    let of_years = ["better in", "guards broken in"].into_iter().filter(|_| present.is_another_year());
+    table.headings(["candidate", objective.name, "gain", "longest wait", "users who lose"].into_iter().chain(of_years));
     let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, present.base_mean(column)));
     let name = format!("{} (present)", found.question.present.pair());
-    table.push(vec![name, figure, String::new(), longest, String::new()]);
-    for candidate in &found.candidates {
+    let mut row = vec![name, figure, String::new(), longest, String::new()];
+    row.resize(if present.is_another_year() { 7 } else { 5 }, String::new());
+    table.push(row);
+    // With resamples, those that ran on them.
+    let is_shown = |one: &&CandidateRuns| one.runs().is_another_year() == present.is_another_year();
+    for candidate in found.candidates.iter().filter(is_shown) {
         let (CandidateRuns { setting, broken, .. }, runs) = (candidate, &candidate.runs());
         let [figure, longest] = [objective, &WAIT_MAX].map(|column| with_interval(column.shown, runs.mean(column)));
         let losers = shown(USERS_LOSE.shown, runs.mean(&USERS_LOSE).mean);
         let out = if broken.is_empty() { String::new() } else { format!(" (out: {})", broken.join(", ")) };
         let [name, figure, longest, losers] = [setting.pair() + &out, figure, longest, losers].map(TableCell::from);
-        table.push(vec![name, figure, gain_cell(objective, runs), longest, losers]);
+        let mut row = vec![name, figure, gain_cell(objective, runs), longest, losers];
+        if present.is_another_year() {
+            let better = runs.year_gain(objective).map(|gain| format!("{} of {}", gain.better, gain.of));
+            let broken = candidate.broken_in_words().join(", ");
+            row.extend([better.unwrap_or_default(), broken].map(TableCell::from));
+        }
+        table.push(row);
     }
     table.write(out, width)
 }
@@ -153,7 +176,7 @@ fn gain_cell(column: &Column, runs: &Replicates<'_>) -> TableCell {
 /// Whether a figure differs by more than chance from the present one.
 fn verdict(column: &Column, runs: &Replicates<'_>) -> &'static str {
     match runs.verdict(column) {
-        Some(Verdict::WithinNoise) => "cannot be told",
+        Some(Verdict::WithinNoise | Verdict::NotSure) => "cannot be told",
         Some(verdict) => verdict.name(),
         None => "",
     }
@@ -209,9 +232,10 @@ fn advice(found: &Recommendation) -> String {
             let [before, after] = [runs.base_mean(objective), runs.mean(objective)];
             let [before, after] = [before, after].map(|figure| shown(objective.shown, figure.mean));
             let price = price_in_words(&runs).unwrap_or_default();
+            let years = in_other_years(&found.candidates[0], objective);
             format!(
                 "Use {winner}: its {} goes from {before} to {after} ({percent}, more than chance), compared with {present}, \
-                 and the price is: {price}.",
+                 and the price is: {price}.{years}",
                 in_words(objective)
             )
         }
@@ -228,6 +252,25 @@ fn advice(found: &Recommendation) -> String {
             "Keep what you have, or try more: the gain of {winner} in {of_objective} on the rest of the log is within noise."
         ),
     }
+}
+
+/// How the winner did on resamples of the first part of the log. Empty if it ran on none.
+fn in_other_years(winner: &CandidateRuns, objective: &Column) -> String {
+    let Some(gain) = winner.runs().year_gain(objective) else { return String::new() };
+    let broken = match &winner.broken_in_words()[..] {
+        [] => "no guard was broken in any".to_string(),
+        broken => format!("guards were broken in some: {}", broken.join(", ")),
+    };
+    let interval = match (gain.low, gain.high) {
+        (Some(low), Some(high)) => format!(", for another year {} to {}", signed_percent(low), signed_percent(high)),
+        _ => String::new(),
+    };
+    format!(
+        " In {} of {} resamples of the first part it was better ({}{interval}); {broken}.",
+        gain.better,
+        gain.of,
+        signed_percent(gain.percent)
+    )
 }
 
 /// A figure without its name in results.
@@ -258,6 +301,7 @@ fn candidate_columns<'a>() -> [Vec<Column<CandidateRow<'a>>>; 2] {
         Vec::from(column_list! {
             |row: CandidateRow<'a>|
             text "broken_guards" "the guards that it breaks, with blanks between them" row.candidate.broken.join(" ");
+            text "broken_in" "of how many resamples it breaks each guard: wait_max=1.5x:3/20, with blanks between them; empty if it ran on none" row.candidate.broken_in_words().join(" ");
             text "answer" "what the site should do; the same in every row" row.answer.name();
             text "site" "how near the present setting comes to the recorded waits: near, tendency only or not this site"
                 row.site.map(|site| site.name());
@@ -276,11 +320,44 @@ pub fn listed_recommendation() -> Vec<ListedColumn> {
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let (columns, answer) = (candidate_columns(), found.answer());
     let site = found.question.site.as_ref().map(SiteCheck::verdict);
+    let kinds = found.candidates.iter().chain(&found.judged).map(|one| one.runs().kind());
+    let kind = kinds.reduce(RunKind::or).unwrap_or_default();
     let row = |part, candidate| {
         let row = CandidateRow { part, candidate, answer, site };
         let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
-        [before, candidate.runs().cells(&candidate.rows[0].label.options), after].concat()
+        [before, row.candidate.runs().cells(kind, &row.candidate.rows[0].label.options), after].concat()
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
-    candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect()
+    with_all_columns(candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect())
+}
+
+/// Rows of runs on resamples and on shaken copies have different columns: each gets all of them, those of the first rows first.
+fn with_all_columns(rows: Vec<Cells>) -> Vec<Cells> {
+    let mut names: Vec<String> = Vec::new();
+    for row in &rows {
+        // A column comes behind the one that is before it in its row.
+        let mut place = 0;
+        for (name, _) in row {
+            match names.iter().position(|other| other == name) {
+                Some(found) => place = found + 1,
+                None => {
+                    names.insert(place, name.clone());
+                    place += 1;
+                }
+            }
+        }
+    }
+    let cell = |row: &Cells, name: &String| {
+        row.iter().find(|(own, _)| own == name).map_or(Cell::None, |(_, cell)| cell.clone())
+    };
+    rows.iter().map(|row| names.iter().map(|name| (name.clone(), cell(row, name))).collect()).collect()
+}
+
+impl CandidateRuns {
+    /// The guards that it breaks in some resamples: `wait_max=1.5x:3/20`.
+    fn broken_in_words(&self) -> Vec<String> {
+        let of = self.runs().drawn().len();
+        let broken = self.broken_in.iter().filter(|(_, times)| *times > 0);
+        broken.map(|(guard, times)| format!("{guard}:{times}/{of}")).collect()
+    }
 }

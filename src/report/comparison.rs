@@ -12,7 +12,7 @@ use crate::metrics::columns::{
     LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
     UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Column, Interval, Replicates, Shown, Verdict};
+use crate::metrics::{Column, Interval, Replicates, Shown, Spread, Verdict};
 use crate::text::{counted, counted_as, joined_with_and, printable};
 use shadowtime_core::tres::Resource;
 
@@ -82,6 +82,9 @@ impl ComparisonTable<'_> {
         let baseline = first.baseline();
         let is_one = settings.len() == 1;
         let mut headings = vec![String::new()];
+        if is_one && first.is_another_year() {
+            headings.push("the log".to_string());
+        }
         match (is_one, baseline) {
             (true, Some(base)) => {
                 headings.extend([first.name(), base.to_string(), "improvement".to_string()]);
@@ -109,10 +112,14 @@ impl ComparisonTable<'_> {
             let base = baseline.map(|_| first.base_mean(column));
             let base = base.map(|interval| match column.needs_baseline() {
                 true => (String::new().into(), None),
-                false => with_value(figure(column, first, interval).into(), interval),
+                false => with_value(base_figure(column, first, interval).into(), interval),
             });
             if is_one {
                 let interval = first.mean(column);
+                if first.is_another_year() {
+                    let log = first.spread(column).map_or(f64::NAN, |spread| spread.log);
+                    cells.push((plain_figure(column, first, log).into(), Some(log).filter(|log| log.is_finite())));
+                }
                 cells.push(with_value(figure(column, first, interval).into(), interval));
                 cells.extend(base);
                 let gain = improvement(column, first).map(|text| TableCell::new(text, tone(column, first)));
@@ -194,7 +201,21 @@ fn notes(first: &Replicates<'_>) -> Vec<String> {
     if first.rows()[0].summary.linked_jobs.is_some() {
         notes.push(FEEDBACK_NOTE.to_string());
     }
-    if replications > 1 {
+    if first.is_another_year() {
+        let drawn = first.drawn().len() as u64;
+        let verdict = match first.baseline() {
+            Some(_) => {
+                " \"Better\" and \"worse\" mean that the 95% interval of another year, from the ratios on the same resamples, \
+                 excludes no difference."
+            }
+            None => "",
+        };
+        notes.push(format!(
+            "Another year: means of {} of the log ({}), with the 10% and 90% of them in parentheses.{verdict}",
+            counted(drawn, "resample"),
+            seeds_in_words(drawn),
+        ));
+    } else if replications > 1 {
         let verdict = match first.baseline() {
             Some(_) => " \"Within noise\" means that the interval of the paired differences includes 0.",
             None => "",
@@ -203,7 +224,7 @@ fn notes(first: &Replicates<'_>) -> Vec<String> {
         let seeds = seeds_in_words(copies);
         notes.push(format!(
             "Means of {} with 95% intervals: the log as it is, and {} in which submissions are moved by up \
-             to 30 s ({seeds}). This is the noise of shaken submissions alone.{verdict}",
+             to 30 s ({seeds}). They are the same year, shaken: they show the noise of shaken submissions alone.{verdict}",
             counted(replications as u64, "run"),
             counted_as(copies, "copy", "copies"),
         ));
@@ -211,14 +232,36 @@ fn notes(first: &Replicates<'_>) -> Vec<String> {
     notes
 }
 
+/// A mean, with its interval or with the 10% and 90% of resamples.
 fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
-    let (jobs, mean) = (setting.rows()[0].summary.jobs as u64, interval.mean);
-    let text = match column.shown {
+    with_spread(column, setting, interval, setting.spread(column))
+}
+
+/// The same of the baseline.
+fn base_figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+    with_spread(column, setting, interval, setting.base_spread(column))
+}
+
+fn with_spread(column: &Column, setting: &Replicates<'_>, interval: Interval, spread: Option<Spread>) -> String {
+    let text = plain_figure(column, setting, interval.mean);
+    match spread {
+        None => add_half_width(text, column.shown, interval),
+        Some(Spread { low, high, .. }) if low.is_finite() => {
+            format!("{text} ({} to {})", shown(column.shown, low), shown(column.shown, high))
+        }
+        Some(_) => text,
+    }
+}
+
+fn plain_figure(column: &Column, setting: &Replicates<'_>, mean: f64) -> String {
+    let jobs = setting.rows()[0].summary.jobs as u64;
+    match column.shown {
+        // Resamples have other numbers of jobs.
+        Shown::ShareOfJobs if setting.is_another_year() => shown(column.shown, mean),
         Shown::ShareOfJobs if mean.is_finite() => with_share(mean.round() as u64, jobs),
         Shown::ShareOfJobs => with_share(0, jobs),
         how => shown(how, mean),
-    };
-    add_half_width(text, column.shown, interval)
+    }
 }
 
 /// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor
@@ -229,16 +272,17 @@ fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
     }
     let mean = setting.improvement(column).mean;
     let percent = if mean.is_finite() { signed_percent(mean) } else { "-".to_string() };
+    let years = setting.year_gain(column).map(|gain| format!(", better in {} of {}", gain.better, gain.of));
     Some(match setting.verdict(column) {
         None => percent,
-        Some(verdict) => format!("{percent}, {}", verdict.name()),
+        Some(verdict) => format!("{percent}, {}{}", verdict.name(), years.unwrap_or_default()),
     })
 }
 
 /// Whether the improvement is a gain or a loss; with replications only if it is more than chance.
 pub(super) fn tone(column: &Column, setting: &Replicates<'_>) -> Tone {
     match setting.verdict(column) {
-        Some(Verdict::WithinNoise) => Tone::Neutral,
+        Some(Verdict::WithinNoise | Verdict::NotSure) => Tone::Neutral,
         _ => Tone::of_gain(setting.improvement(column).mean),
     }
 }
@@ -266,7 +310,7 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&Replicates<'_>]) -
             None => {
                 let base = settings[0].baseline().unwrap_or_default();
                 let interval = settings[0].base_mean(column);
-                (format!("{base} (the baseline)"), figure(column, settings[0], interval).into())
+                (format!("{base} (the baseline)"), base_figure(column, settings[0], interval).into())
             }
         };
         if best.near_count > 0 {

@@ -8,7 +8,7 @@ use crate::experiment::{Setting, simulate};
 use crate::metrics::RunRow;
 use crate::metrics::columns::BSLD_MEAN;
 use crate::parallel;
-use crate::runs::compute_rows;
+use crate::runs::{RunPlan, compute_rows};
 
 /// The logs of the paper that are used here.
 const LOGS: [ArchiveLog; 5] = [KTH, CTC, SDSC_SP2, SDSC_BLUE, CURIE];
@@ -76,14 +76,15 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
             cells.extend(pair_cells(&log.file, case.setting, options(log), setup.replications));
         }
     }
-    let runs = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?;
+    let plan = RunPlan::of(cells);
+    let runs = compute_rows(&plan, setup.folder.as_deref(), setup.threads, progress)?;
     let mut rows = runs.rows.chunks(setup.replications as usize);
     let mut figures = Vec::new();
     for log in &setup.logs {
         figures.extend(CASES.iter().zip(&mut rows).map(|(case, rows)| slowdown(log, case, rows)));
     }
     figures.extend(flow_times(setup)?);
-    Ok(Computed { figures, runs: Some((cells, runs)) })
+    Ok(Computed { figures, runs: Some((plan, runs)) })
 }
 
 /// The options of all runs on a log. Runtimes end at the estimate, as in the authors' program.

@@ -8,7 +8,7 @@ use super::logs::{ArchiveLog, FoundLog};
 use crate::engine::EngineError;
 use crate::metrics::{Column, column_list};
 use crate::report::OutputError;
-use crate::runs::{ComputedRuns, PlannedRun, RunsError};
+use crate::runs::{ComputedRuns, PlannedRun, RunPlan, RunsError};
 use crate::trace::TraceError;
 use crate::wait::EvaluationPlan;
 
@@ -82,7 +82,7 @@ pub struct Computed {
     /// In the order of the paper.
     pub figures: Vec<Figure>,
     /// The runs, if they are those of a sweep.
-    pub runs: Option<(Vec<PlannedRun>, ComputedRuns)>,
+    pub runs: Option<(RunPlan, ComputedRuns)>,
 }
 
 /// The columns of `--cells-out` before those of runs.

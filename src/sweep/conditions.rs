@@ -2,59 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::axis::Axis;
-use super::grid::Grid;
-use super::results::{FinishedRow, ResultColumn};
-use crate::experiment::{OptionForm, Section};
 use crate::metrics::{Condition, Group, Replicates, RunLabel};
 use crate::predict;
+use crate::runs::{Axis, FinishedRow, ResultColumn, RunPlan, Varies};
 use crate::schedule;
 use crate::similar::did_you_mean;
 use crate::spec::{Spec, SpecError};
 
-/// What a list varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Varies {
-    /// What is compared: schedulers, predictors, and options of the simulation itself.
-    Setting,
-    /// The jobs: logs, loads and whatever else changes them. Runs with different jobs are not compared.
-    Condition,
-    /// Random numbers alone: runs that differ in nothing else are averaged.
-    Seed,
-}
-
-impl Axis {
-    /// What it varies.
-    pub fn varies(&self) -> Varies {
-        match (self.name.as_str(), OptionForm::find(&self.name).map(|option| option.section)) {
-            ("replication" | "seed" | "estimates-seed", _) => Varies::Seed,
-            (_, Some(Section::Run | Section::Engine)) => Varies::Setting,
-            _ => Varies::Condition,
-        }
-    }
-
-    /// Its value in a row, as results have it.
-    fn value<'a>(&'a self, at: usize, row: &'a FinishedRow) -> &'a str {
-        if self.name == "trace" { &row.run.label.trace } else { &self.values[row.places[at]] }
-    }
-
-    /// Its value in a row in words: a name, or `load=0.9`.
-    pub(super) fn part(&self, at: usize, row: &FinishedRow) -> String {
-        let value = self.value(at, row);
-        match self.name.as_str() {
-            "trace" | "scheduler" | "predictor" | "baseline" => value.to_string(),
-            name => format!("{name}={value}"),
-        }
-    }
-}
-
 /// The lists with several values that vary this, with their places.
-pub(super) fn varying(grid: &Grid, varies: Varies) -> impl Iterator<Item = (usize, &Axis)> {
+pub(super) fn varying(grid: &RunPlan, varies: Varies) -> impl Iterator<Item = (usize, &Axis)> {
     grid.axes().iter().enumerate().filter(move |(_, axis)| axis.values.len() > 1 && axis.varies() == varies)
 }
 
 /// The runs of a sweep by condition, in the order of the grid. Settings that `asked` names are marked.
-pub fn conditions<'a>(grid: &Grid, rows: &'a [FinishedRow], asked: &AskedSettings) -> Vec<Condition<'a>> {
+pub fn conditions<'a>(grid: &RunPlan, rows: &'a [FinishedRow], asked: &AskedSettings) -> Vec<Condition<'a>> {
     let text = |(at, axis): (usize, &Axis), row: &FinishedRow| (axis.name.clone(), axis.value(at, row).to_string());
     let labels = |row: &FinishedRow| varying(grid, Varies::Condition).map(|axis| text(axis, row)).collect::<Vec<_>>();
     let is_option = |axis: &Axis| !["scheduler", "predictor"].contains(&&*axis.name);
@@ -94,8 +55,8 @@ pub(super) fn grouped<T, K: Ord + Clone>(items: impl Iterator<Item = T>, key: im
 /// The runs with equal values in the columns with these names, in the order of the first of each.
 ///
 /// # Errors
-/// As [`Grid::columns_named`].
-pub fn groups<'a>(grid: &Grid, names: &[String], rows: &'a [FinishedRow]) -> Result<Vec<Group<'a>>, SpecError> {
+/// As [`RunPlan::columns_named`].
+pub fn groups<'a>(grid: &RunPlan, names: &[String], rows: &'a [FinishedRow]) -> Result<Vec<Group<'a>>, SpecError> {
     let columns = grid.columns_named(names)?;
     let labels = |row: &&FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect::<Vec<_>>();
     let group = |(_, rows): (_, Vec<&'a FinishedRow>)| Group {
@@ -162,7 +123,7 @@ fn is_spec(text: &str, spec: &str, parse: fn(&str) -> Result<Spec, SpecError>) -
 }
 
 /// The lists that groups pool, without seeds: runs of one group differ in them.
-pub fn pooled<'a>(grid: &'a Grid, groups: &[Group<'_>]) -> Vec<&'a Axis> {
+pub fn pooled<'a>(grid: &'a RunPlan, groups: &[Group<'_>]) -> Vec<&'a Axis> {
     let differs = |at: usize, group: &Group<'_>| {
         let mut places = group.runs.seeds().map(|places| places[at]);
         let first = places.next();
@@ -173,7 +134,7 @@ pub fn pooled<'a>(grid: &'a Grid, groups: &[Group<'_>]) -> Vec<&'a Axis> {
 }
 
 /// The columns that say what was run, without the seeds.
-pub fn setting_columns(grid: &Grid) -> Vec<String> {
+pub fn setting_columns(grid: &RunPlan) -> Vec<String> {
     let is_seed = |column: &ResultColumn<'_>| match column {
         ResultColumn::Swept { axis, .. } => grid.axes()[*axis].varies() == Varies::Seed,
         ResultColumn::Run(_) => false,

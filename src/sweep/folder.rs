@@ -5,11 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::report::{Output, OutputError};
-use crate::runs::RunsError;
+use crate::runs::{RunPlan, RunsError};
 use crate::settings_file;
 use crate::spec::SpecError;
-
-use super::grid::Grid;
 
 /// What to do with a folder that may contain a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +27,7 @@ pub struct Sweep {
     /// With `grid.toml`, the folder `parts` and the results.
     pub folder: PathBuf,
     /// With absolute paths of logs.
-    pub grid: Grid,
+    pub grid: RunPlan,
 }
 
 impl Sweep {
@@ -39,7 +37,7 @@ impl Sweep {
     /// # Errors
     ///
     /// If the folder or its grid does not fit, or if a file cannot be read or written.
-    pub fn begin(folder: &Path, given: Option<Grid>, how: StartMode) -> Result<Sweep, RunsError> {
+    pub fn begin(folder: &Path, given: Option<RunPlan>, how: StartMode) -> Result<Sweep, RunsError> {
         let name = folder.display();
         let failed = |error| OutputError { name: name.to_string(), error };
         let no_grid = || RunsError::Folder(format!("there is no sweep in {name} to resume: give the lists of a grid"));
@@ -49,7 +47,7 @@ impl Sweep {
         }
         fs::create_dir_all(folder).map_err(failed)?;
         // The folder may be used from any working folder.
-        let given = given.map(Grid::with_absolute_paths).transpose().map_err(failed)?;
+        let given = given.map(RunPlan::with_absolute_paths).transpose().map_err(failed)?;
         let file = folder.join("grid.toml");
         let grid = match Sweep::read_grid(&file)? {
             None => {
@@ -99,7 +97,7 @@ impl Sweep {
     }
 
     /// The grid of a folder, if it has one.
-    fn read_grid(file: &Path) -> Result<Option<Result<Grid, RunsError>>, OutputError> {
+    fn read_grid(file: &Path) -> Result<Option<Result<RunPlan, RunsError>>, OutputError> {
         let name = file.display();
         match fs::symlink_metadata(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -107,7 +105,7 @@ impl Sweep {
             Ok(_) => {}
         }
         let text = settings_file::read_text(file, settings_file::MOST_OF_GRID).map_err(SpecError);
-        let grid = text.and_then(|text| Grid::new(&Grid::from_toml(&text)?));
+        let grid = text.and_then(|text| RunPlan::new(&RunPlan::from_toml(&text)?));
         let wrong = |error| format!("{name}: {error}; --change-grid with the lists of a grid replaces it");
         Ok(Some(grid.map_err(|error| RunsError::Folder(wrong(error)))))
     }

@@ -1,10 +1,8 @@
 //! How figures of a sweep depend on the options whose values are numbers.
 
-use super::axis::Axis;
-use super::conditions::{AskedSettings, Varies, grouped};
-use super::grid::Grid;
-use super::results::{FinishedRow, ResultColumn};
+use super::conditions::{AskedSettings, grouped};
 use crate::metrics::{Column, MeanAt, NumberLine, NumberLines, Replicates};
+use crate::runs::{Axis, FinishedRow, ResultColumn, RunPlan, Varies};
 use crate::sort::sort_by;
 use crate::time::parse_duration;
 
@@ -32,7 +30,7 @@ struct SweptNumber<'a> {
 }
 
 /// All such columns.
-fn swept_numbers(grid: &Grid) -> Vec<SweptNumber<'_>> {
+fn swept_numbers(grid: &RunPlan) -> Vec<SweptNumber<'_>> {
     let columns = grid.shown_columns().filter_map(|column| match column {
         ResultColumn::Swept { axis, name, values } => Some(SweptNumber { axis, option: name, values }),
         ResultColumn::Run(_) => None,
@@ -50,7 +48,7 @@ fn swept_numbers(grid: &Grid) -> Vec<SweptNumber<'_>> {
 
 /// The lines of all swept numbers and all these figures. Settings that `asked` names are marked.
 pub fn number_lines(
-    grid: &Grid,
+    grid: &RunPlan,
     rows: &[FinishedRow],
     figures: &[&'static Column],
     asked: &AskedSettings,
@@ -69,7 +67,7 @@ struct LineKey {
 
 /// The charts of a swept number: one, or one for each condition if one chart had too many lines.
 fn charts(
-    grid: &Grid,
+    grid: &RunPlan,
     rows: &[FinishedRow],
     swept: SweptNumber<'_>,
     column: &'static Column,
@@ -103,7 +101,7 @@ fn charts(
 
 /// All lines, in the order of their first run. Their names are those of their settings.
 fn lines(
-    grid: &Grid,
+    grid: &RunPlan,
     rows: &[FinishedRow],
     swept: SweptNumber<'_>,
     column: &'static Column,
@@ -131,7 +129,7 @@ fn lines(
 
 /// What a row has in common with the others of its line: its scheduler and predictor, and the values of the other lists, without
 /// the swept number and seeds.
-fn line_key(grid: &Grid, row: &FinishedRow, swept: SweptNumber<'_>) -> LineKey {
+fn line_key(grid: &RunPlan, row: &FinishedRow, swept: SweptNumber<'_>) -> LineKey {
     let (mut scheduler, mut predictor) = (row.run.label.scheduler.clone(), row.run.label.predictor.clone());
     let (mut options, mut condition) = (Vec::new(), Vec::new());
     let is_reference = number(&swept.values[row.places[swept.axis]]).is_none();

@@ -60,6 +60,7 @@ mod recommend;
 mod reliable_waits;
 mod reproduce;
 mod requests;
+mod resample;
 mod sacctmgr_commands;
 mod scheduler_keys;
 mod schedules;

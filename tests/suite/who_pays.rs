@@ -72,10 +72,50 @@ fn several_settings_give_the_rows_of_each_alone() {
     assert!(json.trim_start().starts_with('[') && json.contains("\"sbh\""), "{json}");
 }
 
+/// The rows are those of a sweep of the same lists, and the table has a block for settings with the same jobs.
+#[test]
+fn every_option_may_be_a_list() {
+    let lists = [
+        &["--estimates", "none,x2", "--load", "0.9..1.1:0.2", "--scheduler", "easy,sjbf", "--pass-on-miss=on,off"][..],
+        &["--baseline", "easy/estimate"],
+    ]
+    .concat();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("study");
+    let out = out.to_str().unwrap();
+    let in_order = ["estimates", "load", "pass-on-miss", "scheduler"].map(|name| {
+        let at = lists.iter().position(|word| word.trim_start_matches('-').split('=').next() == Some(name)).unwrap();
+        let ends = if lists[at].contains('=') { at + 1 } else { at + 2 };
+        lists[at..ends].to_vec()
+    });
+    let of_sweep =
+        [vec!["sweep"], in_order.concat(), lists[7..].to_vec(), vec!["--out", out, "--format", "csv"]].concat();
+    let (sweep, together) = (sim_ok(&of_sweep), sim_ok(&[&lists[..], &["--format", "csv"]].concat()));
+    assert_eq!(together, sweep);
+    assert_eq!(together.lines().count(), 1 + 16);
+    let table = sim_ok(&["--inflate", "1,2", "--first", "500,600", "--format", "table"]);
+    assert_eq!(table.matches("wait, mean").count(), 2 + 2, "{table}");
+    assert!(table.contains("inflate=2") && table.contains("first=600"), "{table}");
+    // With the same bytes for any number of threads, and with replications as many rows.
+    let again = sim_ok(&[&lists[..], &["--format", "csv", "--threads", "1"]].concat());
+    assert_eq!(again, together);
+    let averaged = sim_ok(&["--load", "0.9,1.1", "--first", "300", "--replications", "3", "--format", "csv"]);
+    let alone = sim_ok(&["--load", "1.1", "--first", "300", "--replications", "3", "--format", "json"]);
+    let wait = alone.split("\"wait_mean\": ").nth(1).unwrap().split(',').next().unwrap();
+    assert!(
+        averaged.lines().count() == 3 && averaged.lines().nth(2).unwrap().contains(&format!(",{wait}")),
+        "{averaged} {wait}"
+    );
+}
+
 #[test]
 fn what_several_settings_cannot_do_is_an_error() {
     for (args, message) in [
-        (&["--predictor", "ruh,sbh", "--swf-out", "x.swf"][..], "--swf-out writes one schedule"),
+        (&["--load", "1,1.0"][..], "the load 1 is given twice"),
+        (&["--load", "0.9,1.1", "--by", "user"], "--by, --by-out and --jobs-out are for settings with the same jobs"),
+        (&["--skip-bad-lines=on,off"], "the log is read once"),
+        (&["--baseline", "easy/estimate,fcfs/estimate"], "invalid value"),
+        (&["--predictor", "ruh,sbh", "--swf-out", "x.swf"], "--swf-out writes one schedule"),
         (&["--predictor", "ruh,nosuch"], "nosuch"),
         (&["--by", "user", "--format", "csv"], "add --by-out FILE"),
         (&["--by", "site"], "write one or more of width, runtime"),

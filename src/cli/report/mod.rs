@@ -12,10 +12,10 @@ use super::failure::refuse;
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_other_jobs;
-use super::options::{self, SettingList};
+use super::options;
 use super::output_options::{KeepOption, OutputOptions, reporting};
 use super::report_files::ReportFileOptions;
-use super::settings::{LogUnderSettings, PLAIN_EASY, Work, check_site};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, Work, check_site};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
@@ -114,13 +114,15 @@ impl Window {
 fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     // A report shows who gains and who pays, so there is something to compare with.
     let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
-    let SettingList { options: settings, .. } = options::read_settings(matches, Some(plain_easy))?;
-    slurm_conf::refuse_machines(&settings)?;
+    let list = options::read_settings(matches, Some(plain_easy))?;
+    list.refuse_conditions("a page is about")?;
+    slurm_conf::refuse_machines(&list.options)?;
     let inputs = args.log.files();
     let files = args.files.open(&inputs, &args.output.print)?;
     let given = (args.log.given(), &args.log.source());
     let how = ReadOptions { digest: true, ..ReadOptions::default() };
-    let mut log = LogUnderSettings::read(given, settings, args.replications, how, |_| Ok(()))?;
+    let mut log =
+        LogUnderSettings::read(given, list, Replications::given(args.replications, matches), how, |_| Ok(()))?;
     log.show_names(args.names);
     let (page, threads) = (PageRuns::new(&log), args.output.threads());
     let (row, format) = row_of_replications(log.replications);

@@ -24,7 +24,7 @@ use crate::reproduce::{
     ArchiveLog, Computed, FoundLog, STUDIES, STUDY_RUN_COLUMNS, Setup, Study, StudyOption, acknowledgements, find_logs,
     study_page, write_figures, write_overview,
 };
-use crate::runs::PlannedRun;
+use crate::runs::{PlannedRun, RunPlan};
 use crate::time::readable_duration;
 
 /// The subcommand.
@@ -132,9 +132,9 @@ fn execute(study: &Study, args: &StudyArgs, matches: &ArgMatches) -> anyhow::Res
         note(cost(&setup)?);
     }
     let Computed { figures, runs } = compute(study, &setup)?;
-    if let Some((cells, runs)) = &runs {
+    if let Some((plan, runs)) = &runs {
         note(runs_in_words(runs.rows.len(), runs.reused, runs.computed));
-        cells_out.map_or(Ok(()), |out| out.fill(|out| write_cells(out, cells, &runs.rows)))?;
+        cells_out.map_or(Ok(()), |out| out.fill(|out| write_cells(out, plan, &runs.rows)))?;
     }
     if let Some(out) = html {
         let page = study_page(study.name, command(), &setup.logs, &figures);
@@ -152,9 +152,9 @@ fn execute(study: &Study, args: &StudyArgs, matches: &ArgMatches) -> anyhow::Res
 }
 
 /// Writes one line per run, with the command that repeats it.
-fn write_cells(out: &mut dyn Write, runs: &[PlannedRun], rows: &[RunRow]) -> io::Result<()> {
-    let row = |(run, row): (&PlannedRun, &RunRow)| [cells(STUDY_RUN_COLUMNS, run, &[]), row.cells()].concat();
-    write_csv(out, &runs.iter().zip(rows).map(row).collect::<Vec<_>>(), true)
+fn write_cells(out: &mut dyn Write, plan: &RunPlan, rows: &[RunRow]) -> io::Result<()> {
+    let row = |(run, row): (PlannedRun, &RunRow)| [cells(STUDY_RUN_COLUMNS, &run, &[]), row.cells()].concat();
+    write_csv(out, &plan.runs().zip(rows).map(row).collect::<Vec<_>>(), true)
 }
 
 /// Finds logs in a folder, with a warning for each log that is missing.

@@ -39,7 +39,7 @@ impl SimulateArgs {
     /// The file of the rows. Everything is refused that needs more than one simulation, or that has another meaning.
     fn caller_out(&self, matches: &ArgMatches, settings: &[Options]) -> Result<&str, UsageError> {
         let given: &[(&str, bool)] = &[
-            ("several schedulers or predictors", settings.len() > 1),
+            ("several values of an option", settings.len() > 1),
             ("--baseline", is_given(matches, "baseline")),
             ("--replications", self.replications.is_some()),
             ("--by", !self.groups.keys().is_empty() || self.groups.by_out.is_some()),

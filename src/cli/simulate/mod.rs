@@ -15,14 +15,15 @@ use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::{warn_of_misfits, warn_of_other_jobs};
-use super::options::{self, SettingList};
+use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
 use super::report::{ColorsBy, PageRuns, PicturedRun};
-use super::settings::{LogUnderSettings, PLAIN_EASY, Work};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, Work};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
+use crate::metrics::columns::RunKind;
 use crate::metrics::{Breakdown, Replicates, Series, WaitReasons};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
 use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
@@ -45,8 +46,8 @@ pub fn with_arguments(command: Command) -> Command {
 struct SimulateArgs {
     #[command(flatten)]
     log: LogArgs,
-    /// Run each setting on the log as it is and on N - 1 slightly shaken copies (see --replication), and print means with 95%
-    /// intervals, and whether each difference from the baseline is more than chance
+    /// Run each setting also on N resamples of the users of the log: would it be better in another year? With --resample none, or a
+    /// log too short for it, on N - 1 slightly shaken copies: is a difference more than chance? See `sim help comparisons`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Output")]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     #[arg(conflicts_with_all = ["jobs_out", "swf_out", "predictions_out", "series_out"])]
@@ -98,10 +99,13 @@ fn step(text: &str) -> Result<Seconds, String> {
 }
 
 /// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
-fn reasons_by_setting(runs: &[Replicates<'_>], details: &[RunDetails]) -> Vec<(String, WaitReasons)> {
-    let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
+fn reasons_by_setting<'a>(
+    runs: &[Replicates<'_>],
+    details: impl Iterator<Item = &'a RunDetails> + Clone,
+) -> Vec<(String, WaitReasons)> {
+    let own = runs.iter().zip(details.clone()).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
     let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((setting.name(), details.reasons?))).collect();
-    let baseline = runs[0].baseline().zip(details.first().and_then(|details| details.of_baseline));
+    let baseline = runs[0].baseline().zip({ details }.next().and_then(|details| details.of_baseline));
     all.extend(baseline.map(|(name, reasons)| (name.to_string(), reasons)));
     all
 }
@@ -121,14 +125,14 @@ pub struct RunDetails {
 
 pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
-    let SettingList { options: mut settings, swept } = options::read_settings(matches, None)?;
+    let mut list = options::read_settings(matches, None)?;
     let has_default = matches.contains_id(slurm_conf::NAME) || is_given(matches, "baseline");
     if args.log.given().is_none() && !has_default {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
-        settings.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
+        list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
-    if settings.iter().flat_map(Options::programs).any(|program| program.is_caller()) {
-        return caller::execute(&args, matches, settings);
+    if list.options.iter().flat_map(Options::programs).any(|program| program.is_caller()) {
+        return caller::execute(&args, matches, list.options);
     }
     if let Some(out) = &args.out {
         return refuse(format!(
@@ -136,8 +140,8 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
              --format csv >{out} writes the table"
         ));
     }
-    if settings.len() > 1 && args.swf_out.is_some() {
-        let message = "--swf-out writes one schedule: give one scheduler and one predictor";
+    if list.options.len() > 1 && args.swf_out.is_some() {
+        let message = "--swf-out writes one schedule: give one value of each option";
         return refuse(message);
     }
     if args.names.is_given()
@@ -151,7 +155,11 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         );
     }
     if args.html.is_some() {
-        slurm_conf::refuse_machines(&settings)?;
+        list.refuse_conditions("--html is for")?;
+        slurm_conf::refuse_machines(&list.options)?;
+    }
+    if !args.groups.keys().is_empty() || args.groups.by_out.is_some() || args.jobs_out.is_some() {
+        list.refuse_conditions("--by, --by-out and --jobs-out are for")?;
     }
     let print = args.groups.printed(args.output.print)?;
     let (mut files, stdout_taken) = DetailFiles::open(&args)?;
@@ -165,12 +173,15 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let names_out = files.names.take();
     let write_names = |log: &trace::Log| names_out.map_or(Ok(()), |out| write_names_of(log, out));
     let given = (args.log.given(), &source);
-    let mut log = LogUnderSettings::read(given, settings, args.replications, how, write_names)?;
+    let mut log =
+        LogUnderSettings::read(given, list, Replications::given(args.replications, matches), how, write_names)?;
     log.show_names(args.names);
     let (workload, reading) = (log.workload.clone(), began.elapsed());
     if files.series.is_some() {
-        let submissions = workload.last_submit() - workload.first_submit();
-        Series::check_length(submissions, args.series_step).map_err(UsageError)?;
+        for workload in (0..log.settings.len()).map(|at| log.workload_of(at)) {
+            let submissions = workload.last_submit() - workload.first_submit();
+            Series::check_length(submissions, args.series_step).map_err(UsageError)?;
+        }
     }
     args.groups.check(&workload)?;
     if log.settings.iter().any(|settings| settings.setting().is_replay()) {
@@ -214,15 +225,24 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         let page = page.write((matches, &args.log), &log, &rows, shown, gantt, args.output.threads())?;
         out.fill(|out| out.write_all(page.page.as_bytes()))?;
     }
-    warn_of_other_jobs(rows.iter().take(copies_from));
-    let (options, runs) = (log.shared_options(), log.by_setting(&rows));
+    let runs = log.by_setting(&rows);
+    let conditions = log.conditions();
+    for members in &conditions {
+        warn_of_other_jobs(members.iter().map(|&at| &rows[at]));
+    }
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {
-        write_comparison(out, width, &runs, &options)?;
-        let reasons = reasons_by_setting(&runs, &details);
-        if !reasons.is_empty() {
-            writeln!(out)?;
-            write_reasons(out, width, workload.shapes.is_some(), &reasons)?;
+        for (number, members) in conditions.iter().enumerate() {
+            if number > 0 {
+                writeln!(out)?;
+            }
+            let own: Vec<Replicates<'_>> = members.iter().map(|&at| runs[at].clone()).collect();
+            write_comparison(out, width, &own, &log.shared_options(members))?;
+            let reasons = reasons_by_setting(&own, members.iter().filter_map(|&at| details.get(at)));
+            if !reasons.is_empty() {
+                writeln!(out)?;
+                write_reasons(out, width, log.workload_of(members[0]).shapes.is_some(), &reasons)?;
+            }
         }
         for (name, details) in log.names().iter().zip(&details) {
             for breakdown in groups.tables.iter().map(|&at| &details.breakdowns[at]) {
@@ -233,11 +253,13 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    let cells = |(at, (runs, swept)): (usize, (&Replicates<'_>, _))| {
+    // All rows have the columns that any of them needs.
+    let kind = runs.iter().map(Replicates::kind).reduce(RunKind::or).unwrap_or_default();
+    let cells = |(at, runs): (usize, &Replicates<'_>)| {
         let reasons = details.get(at).and_then(|details| details.reasons);
-        let row = with_swept(runs.cells(&log.settings[at].in_row()), reasons.iter().flat_map(WaitReasons::cells));
-        with_swept(row, swept)
+        let row = with_swept(runs.cells(kind, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
+        with_swept(row, log.swept(at))
     };
-    let rows: Vec<_> = runs.iter().zip(swept).enumerate().map(cells).collect();
+    let rows: Vec<_> = runs.iter().enumerate().map(cells).collect();
     Ok(print.print_rows(stdout_taken, &rows, table)?)
 }

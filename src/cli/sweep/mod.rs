@@ -26,14 +26,11 @@ use crate::cli::stderr::note;
 use crate::experiment::{OPTIONS, OptionForm, Options};
 use crate::metrics::cells;
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
-use crate::runs::{Executor, RunPlan, RunStep, Shard, Store};
+use crate::runs::{Executor, FinishedRow, GridList, GridText, REPLICATIONS, RunPlan, RunStep, Shard, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sort::sort_by_key;
 use crate::spec::quote;
-use crate::sweep::{
-    FinishedRow, Grid, GridList, GridText, PLAN_COLUMNS, PlannedCell, REPLICATIONS, StartMode, Submitted, Sweep,
-    SweepCells, submit,
-};
+use crate::sweep::{PLAN_COLUMNS, PlannedCell, StartMode, Submitted, Sweep, SweepCells, submit};
 use crate::time::readable_duration;
 use crate::trace::{Source, TraceError};
 
@@ -166,7 +163,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let given = match lists.is_empty() {
         // Without lists a new sweep is one run of the embedded log, and a resumed sweep uses its own grid.
         true if args.is_resuming() => None,
-        _ => Some(Grid::new(&lists)?),
+        _ => Some(RunPlan::new(&lists)?),
     };
     if let Some(grid) = &given {
         // Checked here, so that an error comes before any work is done.
@@ -177,7 +174,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let grid = match (given, &args.out) {
             (Some(grid), _) => grid,
             (None, Some(folder)) => Sweep::open(folder)?.grid,
-            (None, None) => Grid::new(&[])?,
+            (None, None) => RunPlan::new(&[])?,
         };
         return dry_run(&grid, &args.output.print);
     };
@@ -228,7 +225,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
 
 /// Refuses a new sweep of which no log exists, before its folder is made. If only some are missing, their cells fail, and the
 /// others are computed.
-fn refuse_missing_logs(grid: &Grid) -> Result<(), TraceError> {
+fn refuse_missing_logs(grid: &RunPlan) -> Result<(), TraceError> {
     match grid.logs().first() {
         Some(first) if !grid.logs().iter().any(|log| Path::new(log).exists()) => {
             Source::from_argument(first).open().map(|_| ())
@@ -242,7 +239,7 @@ fn refuse_programs_of_files(lists: &[GridList]) -> anyhow::Result<()> {
     let in_file = |text: &&GridText| !text.place.is_empty();
     for list in lists {
         if let Some(GridText { place, .. }) = list.texts.iter().find(in_file) {
-            refuse_program(place, Grid::new(std::slice::from_ref(list))?.programs().first())?;
+            refuse_program(place, RunPlan::new(std::slice::from_ref(list))?.programs().first())?;
         }
     }
     Ok(())
@@ -261,7 +258,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
         None => Vec::new(),
         Some(file) => {
             let text = read_text(Path::new(file), MOST_OF_GRID).map_err(UsageError)?;
-            let lists = Grid::from_toml(&text).map_err(|error| UsageError(format!("{file}: {error}")))?;
+            let lists = RunPlan::from_toml(&text).map_err(|error| UsageError(format!("{file}: {error}")))?;
             lists.into_iter().map(|list| list.in_file(file)).collect()
         }
     };
@@ -293,15 +290,7 @@ fn lists(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<Vec<GridList>
 
 /// Gives the schedulers and the baselines of a grid the keys of a slurm.conf. Without a list of them, its own is the only one.
 fn complete_schedulers(lists: &mut Vec<GridList>, conf: &SiteConf) -> anyhow::Result<()> {
-    for list in lists.iter_mut() {
-        for GridText { text, .. } in &mut list.texts {
-            match list.name.as_str() {
-                "scheduler" => *text = conf.complete_list(text)?,
-                "baseline" => *text = conf.complete_pairs(text)?,
-                _ => {}
-            }
-        }
-    }
+    conf.complete_lists(lists)?;
     for (name, value) in [("scheduler", conf.scheduler().to_string()), ("baseline", conf.baseline().pair())] {
         if lists.iter().all(|list| list.name != name) {
             lists.push(GridList::new(name, [value]));
@@ -317,13 +306,13 @@ fn set_machine(lists: &mut Vec<GridList>, conf: Option<&SiteConf>, matches: &Arg
     if lists.is_empty() || traces > 1 || has_machine {
         return Ok(());
     }
-    let (mut options, schedulers) = (Options::default(), Grid::new(lists)?.schedulers());
+    let (mut options, schedulers) = (Options::default(), RunPlan::new(lists)?.schedulers());
     slurm_conf::set_one_machine(matches, conf, &mut options, schedulers.iter())?;
     lists.extend(options.machine.map(|machine| GridList::new("machine", [quote(&machine.file)])));
     Ok(())
 }
 
-fn dry_run(grid: &Grid, print: &PrintOptions) -> anyhow::Result<()> {
+fn dry_run(grid: &RunPlan, print: &PrintOptions) -> anyhow::Result<()> {
     let planned = (0..grid.count()).map(|cell| PlannedCell { number: cell + 1, run: grid.run(cell) });
     let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, &[]));
     Output::stdout().fill(|out| match print.given() {

@@ -11,8 +11,9 @@ use crate::cli::stderr::warning;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
 use crate::report::html::{Fact, SweepReport, WrittenReport};
 use crate::report::{Cell, counted, grouped};
+use crate::runs::FinishedRow;
 use crate::sweep::{
-    AskedSettings, FinishedRow, Sweep, SweepCells, SweepProgress, conditions, groups, number_lines, setting_columns,
+    AskedSettings, Sweep, SweepCells, SweepProgress, conditions, groups, number_lines, setting_columns,
 };
 
 #[derive(Debug, Args)]

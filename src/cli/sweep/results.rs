@@ -13,7 +13,8 @@ use crate::metrics::columns::SETTING;
 use crate::report::{
     Cell, Output, Width, counted, group_cells, write_groups, write_json_list, write_paragraph, write_runs,
 };
-use crate::sweep::{Axis, FinishedRow, Grid, ResultColumn, SweepCells, groups, pooled};
+use crate::runs::{Axis, FinishedRow, ResultColumn, RunPlan};
+use crate::sweep::{SweepCells, groups, pooled};
 
 pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> anyhow::Result<()> {
     let (print, sweep) = (&args.output.print, all.sweep);
@@ -87,7 +88,7 @@ fn pooled_in_words(axes: &[&Axis], names: &[String]) -> Option<String> {
 }
 
 /// Writes a table of the most important columns.
-fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRow]) -> io::Result<()> {
+fn write_rows(out: &mut dyn Write, width: Width, grid: &RunPlan, rows: &[FinishedRow]) -> io::Result<()> {
     // The keys of specs are in the texts of the specs, which the table shows.
     let columns: Vec<_> = grid.shown_columns().filter(|column| !column.name().contains('.')).collect();
     let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
@@ -98,7 +99,7 @@ fn write_rows(out: &mut dyn Write, width: Width, grid: &Grid, rows: &[FinishedRo
 
 /// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except
 /// `replication`.
-fn group_columns(args: &SweepArgs, grid: &Grid) -> Vec<String> {
+fn group_columns(args: &SweepArgs, grid: &RunPlan) -> Vec<String> {
     match grid.is_averaged() {
         true if args.group_by.is_empty() => all_settings(grid),
         _ => args.group_by.clone(),
@@ -106,7 +107,7 @@ fn group_columns(args: &SweepArgs, grid: &Grid) -> Vec<String> {
 }
 
 /// The columns that say what was run, without the replication.
-fn all_settings(grid: &Grid) -> Vec<String> {
+fn all_settings(grid: &RunPlan) -> Vec<String> {
     let always = SETTING.map(|column| column.name.to_string());
     let swept = grid.shown_columns().map(|column| column.name().to_string()).filter(|name| name != "replication");
     always.into_iter().chain(swept).collect()

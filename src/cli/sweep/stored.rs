@@ -5,8 +5,8 @@ use crate::cli::stderr::{self, note};
 use crate::metrics::cells;
 use crate::report::{counted, grouped};
 use crate::runs::{FailedRun, RunPlan};
-use crate::sweep::{Grid, Sweep, SweepCells, SweepProgress, SweepStatus};
 use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
+use crate::sweep::{Sweep, SweepCells, SweepProgress, SweepStatus};
 
 pub fn merge(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let all = SweepCells::recorded(sweep)?;
@@ -58,7 +58,7 @@ pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
 }
 
 /// Prints cells that are not done, each with the command that runs it alone.
-pub fn print_not_done(what: &str, grid: &Grid, cells: &[FailedRun]) {
+pub fn print_not_done(what: &str, grid: &RunPlan, cells: &[FailedRun]) {
     /// More would be too long to read, and the others are likely to have the same reason.
     const SHOWN: usize = 20;
     for failure in cells.iter().take(SHOWN) {
@@ -69,7 +69,7 @@ pub fn print_not_done(what: &str, grid: &Grid, cells: &[FailedRun]) {
     }
 }
 
-pub fn print_missing(grid: &Grid, cells: &[usize]) {
+pub fn print_missing(grid: &RunPlan, cells: &[usize]) {
     let missing = cells.iter().map(|&cell| FailedRun { at: cell, message: "not computed yet".to_string() });
     print_not_done("missing", grid, &missing.collect::<Vec<_>>());
 }

@@ -8,13 +8,14 @@ use crate::schedule::catalog;
 use crate::spec::{Spec, SpecError, quote};
 
 /// Pairs of options in which the first would overrule the second, with the reason.
-const OVERRULING: [(&str, &str, &str); 4] = [
+const OVERRULING: [(&str, &str, &str); 5] = [
     ("machine", "procs", "the machine has the CPUs of its nodes"),
     ("replication", "shake", REPLICATION),
     ("replication", "seed", REPLICATION),
+    ("resample", "repeat", "a resample is as long as the log"),
     ("estimates", "missing-estimate", "with --estimates every job has an estimate of the model"),
 ];
-const REPLICATION: &str = "--replication I means --shake 30s --seed I";
+const REPLICATION: &str = "--replication I means --shake 30s --seed I, with --resample as --seed I";
 
 /// An option that acts only in some runs.
 struct Effect {
@@ -66,7 +67,7 @@ const EFFECTS: [Effect; 11] = [
         |options| !options.is_idle_seed("estimates-seed"),
         "without a random model in --estimates",
     ),
-    effect("seed", |options| !options.is_idle_seed("seed"), "without --shake"),
+    effect("seed", |options| !options.is_idle_seed("seed"), "without --shake or --resample"),
     effect(
         "inflate",
         |options| catalog::plans_with_predictions(&options.scheduler),
@@ -184,7 +185,7 @@ mod tests {
                 &[("estimates-seed", "7")],
                 "--estimates-seed 7 has no effect without a random model in --estimates; remove it",
             ),
-            (&[("seed", "7")], "--seed 7 has no effect without --shake; remove it"),
+            (&[("seed", "7")], "--seed 7 has no effect without --shake or --resample; remove it"),
             (
                 &[("inflate", "2"), ("scheduler", "fcfs")],
                 "--inflate 2 has no effect without a scheduler that plans with predictions, such as easy or sjbf; remove it",

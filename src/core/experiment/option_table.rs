@@ -8,7 +8,7 @@ use crate::predict;
 use crate::schedule;
 use crate::spec::Spec;
 use crate::time::{parse_duration, print_duration};
-use crate::trace::{FeedbackModel, Moment, RequestFile};
+use crate::trace::{FeedbackModel, Moment, RequestFile, Resample};
 
 use super::options::Options;
 use super::run::Setting;
@@ -148,6 +148,8 @@ options! {
             "Only jobs submitted less than this long after the first, or before this date"
         "first" "N" [shaping.first: Maybe(Whole(1, u32::MAX as usize))]
             "Only the first N jobs"
+        "resample" "HOW" [shaping.resample: OrNone(By(Resample::parse, Resample::to_string))]
+            "Another year of the same site: users or weeks of the log, drawn with replacement by --seed, or `none`; see `sim help comparisons`"
         "repeat" "N" [shaping.repeat: Whole(1, u32::MAX)]
             "Repeat the log N times in sequence"
         "load" "FACTOR" [shaping.load: Real(0.001, 1000.0)]
@@ -157,7 +159,7 @@ options! {
         "seed" "S" [shaping.seed: Whole(0, u64::MAX)]
             "The seed of all random numbers, except those of --estimates"
         "replication" "I" [shaping: Replication]
-            "The same as --shake 30s --seed I; 0 is the log as it is"
+            "The same as --shake 30s --seed I, with --resample as --seed I; 0 is the log as it is"
     }
     Users {
         "feedback" "MODEL" [feedback: OrNone(By(FeedbackModel::parse, FeedbackModel::to_string))]
@@ -262,6 +264,9 @@ mod tests {
             ("to", "90s", "90s"),
             ("to", "2016-12-25T00:00:00", "2016-12-25"),
             ("first", "10", "10"),
+            ("resample", "users:profile=4", "users"),
+            ("resample", "weeks:load=5.0%,block=2", "weeks:block=2,load=5%"),
+            ("resample", "none", ""),
             ("repeat", "3", "3"),
             ("load", "1.20", "1.2"),
             ("shake", "30", "30s"),
@@ -280,7 +285,7 @@ mod tests {
             assert_eq!(option.get(&options), printed, "{name}");
             let given: Vec<_> = options.given().map(|(option, value)| (option.name, value)).collect();
             let mut expected = if printed.is_empty() { vec![] } else { vec![(name, printed.to_string())] };
-            if name == "shake" {
+            if name == "shake" || name == "resample" && !printed.is_empty() {
                 expected.push(("seed", "1".to_string()));
             }
             assert_eq!(given, expected);
@@ -291,7 +296,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 34, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 35, "a new option needs its line in this test");
     }
 
     #[test]

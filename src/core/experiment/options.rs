@@ -112,7 +112,7 @@ impl Options {
     /// Whether this option is a seed that the run does not use.
     pub fn is_idle_seed(&self, name: &str) -> bool {
         match name {
-            "seed" => self.shaping.shake == 0,
+            "seed" => self.shaping.shake == 0 && self.shaping.resample.is_none(),
             "estimates-seed" => !self.estimates.as_ref().is_some_and(EstimateModel::is_random),
             _ => false,
         }

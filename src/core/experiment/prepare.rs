@@ -177,6 +177,10 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::shape`], or if no job is left to measure.
     pub fn shape(&self, workload: Workload) -> Result<Workload, TraceError> {
+        if self.shaping.resample.is_some() && self.setting().is_replay() {
+            let why = "replay repeats the waits of the log, and a resample has none: remove --resample";
+            return Err(TraceError::unusable(&workload.label, why));
+        }
         let workload = shape(workload, &self.shaping)?;
         if self.measure.jobs(workload.jobs.len()).is_empty() {
             let why = format!("--warmup and --cooldown leave none of the {} to measure", workload.jobs.len());

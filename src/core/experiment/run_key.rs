@@ -7,9 +7,10 @@ use super::options::Options;
 use super::run::Setting;
 use crate::machine::MachineFile;
 use crate::metrics::{Column, RunLabel};
-use crate::trace::{Cleaning, Workload};
+use crate::trace::{Cleaning, Resample, Workload};
+
 impl Options {
-    /// These options for a replication: 0 is the log as it is, any other number a shaken copy with this seed.
+    /// These options for a replication: 0 is the log as it is, any other number a shaken or resampled log with this seed.
     pub fn replicated(mut self, number: u32) -> Options {
         let option = OptionForm::find("replication").expect("the option exists");
         option.set(&mut self, &number.to_string()).expect("a whole number is a replication");
@@ -21,7 +22,7 @@ impl Options {
     pub fn given(&self) -> impl Iterator<Item = (&'static OptionForm, String)> {
         let default = Options::default();
         let is_given = move |option: &&OptionForm| {
-            option.get(self) != option.get(&default) || (option.name == "seed" && self.shaping.shake > 0)
+            option.get(self) != option.get(&default) || (option.name == "seed" && !self.is_idle_seed("seed"))
         };
         OPTIONS.iter().filter(is_given).map(|option| (option, option.get(self)))
     }
@@ -58,6 +59,7 @@ impl Options {
                 // Left out if it is not given, so that keys of sweeps are valid that are older than this option.
                 "estimates" => self.estimates.as_ref().map(|model| model.spec().in_full()),
                 "feedback" => self.feedback.as_ref().map(|model| model.spec().in_full()),
+                "resample" => self.shaping.resample.as_ref().map(Resample::to_string),
                 // Its content, whatever its name is.
                 "requests" => self.reading.requests.as_ref().map(|file| format!("{:032x}", file.digest)),
                 "outages" => self.outages.as_ref().map(|file| format!("{:?}", file.rows)),
@@ -87,6 +89,13 @@ impl Options {
         let values = self.lines(&[Log, Machine, Reading, Estimates, Shape, Users]);
         let Cleaning { need_waits, keep_wide, .. } = self.rules();
         format!("{values}{need_waits} {keep_wide}\n{:?}", self.measure)
+    }
+
+    /// The key of the condition under which settings run: those with equal keys are compared with each other, on the machine of each.
+    pub fn condition_key(&self) -> String {
+        let Options { scheduler, predictor, .. } = Options::default();
+        let (baseline, machine) = (None, None);
+        Options { scheduler, predictor, baseline, machine, ..self.clone() }.workload_key()
     }
 
     /// The key of a log that was read: runs with equal keys can share the log of one file.

@@ -142,8 +142,11 @@ impl ValueForm<Shaping> for Replication {
 
     fn set(&self, shaping: &mut Shaping, text: &str) -> Result<(), String> {
         let replication = Whole(0, u64::MAX).read(text)?;
-        if replication > 0 {
-            (shaping.shake, shaping.seed) = (SHAKE, replication);
+        match (replication, shaping.resample) {
+            // The log as it is.
+            (0, _) => shaping.resample = None,
+            (_, None) => (shaping.shake, shaping.seed) = (SHAKE, replication),
+            (_, Some(_)) => shaping.seed = replication,
         }
         Ok(())
     }

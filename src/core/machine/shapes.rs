@@ -125,6 +125,11 @@ impl Shapes {
         self.users = names.map(|(number, name)| (number, String::from_utf8_lossy(name).into_owned())).collect();
     }
 
+    /// The users of a log whose users have other numbers now: `users` are the new numbers with the old ones.
+    pub fn rename_users(&mut self, users: &[(i64, i64)]) {
+        self.users = users.iter().map(|&(new, old)| (new, self.user(old).into_owned())).collect();
+    }
+
     /// The name of a user of the log for the machine. A log that has no names has numbers.
     pub fn user(&self, number: i64) -> Cow<'_, str> {
         match self.users.get(&number) {

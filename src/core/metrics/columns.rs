@@ -175,6 +175,16 @@ impl RunKind {
         let (has_feedback, has_outages) = (summary.linked_jobs.is_some(), summary.available.is_some());
         RunKind { on_nodes, preempts, has_feedback, has_outages }
     }
+
+    /// That of results with runs of both kinds.
+    pub fn or(self, other: RunKind) -> RunKind {
+        RunKind {
+            on_nodes: self.on_nodes || other.on_nodes,
+            preempts: self.preempts || other.preempts,
+            has_feedback: self.has_feedback || other.has_feedback,
+            has_outages: self.has_outages || other.has_outages,
+        }
+    }
 }
 
 /// The columns of results of runs of a kind: all, or those that do not need a baseline.
@@ -268,9 +278,12 @@ impl RunRow {
     /// The names and values of all columns, in order; those of a comparison only if there is a baseline, those of nodes only on
     /// them.
     pub fn cells(&self) -> Cells {
-        columns_on(RunKind::of(&self.summary), self.baseline.is_some())
-            .map(|column| (column.name.to_string(), column.cell(self)))
-            .collect()
+        self.cells_on(RunKind::of(&self.summary))
+    }
+
+    /// The same with the columns of all runs of this kind.
+    pub fn cells_on(&self, kind: RunKind) -> Cells {
+        columns_on(kind, self.baseline.is_some()).map(|column| (column.name.to_string(), column.cell(self))).collect()
     }
 }
 

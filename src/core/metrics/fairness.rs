@@ -92,11 +92,35 @@ impl Losers {
     /// The users that lose by the means over all replications, and by more than chance: the 95% interval of the paired differences of
     /// their mean waits is above 0. Each replication has the same users.
     pub fn of_replications<'a>(replications: impl Iterator<Item = &'a [UserChange]>) -> Losers {
+        Losers::of_changes(replications, |changes| {
+            Some(changes.iter().map(|change| change.area as f64).sum::<f64>() / changes.len() as f64)
+        })
+    }
+
+    /// The same of resamples, in which a user may have several copies or none: those of one user are pooled, and users with fewer
+    /// than two copies do not count. The area is that of the log, if that is known, else the mean over copies.
+    pub fn of_resamples<'a>(
+        resamples: impl Iterator<Item = &'a [UserChange]>,
+        log: Option<&'a [UserChange]>,
+    ) -> Losers {
+        let area_of_log = |user: i32| log?.iter().find(|change| change.user == user).map(|change| change.area as f64);
+        Losers::of_changes(resamples, |changes| {
+            let mean = || changes.iter().map(|change| change.area as f64).sum::<f64>() / changes.len() as f64;
+            (changes.len() > 1).then(|| area_of_log(changes[0].user).unwrap_or_else(mean))
+        })
+    }
+
+    /// `area` of all changes of one user; None if the user does not count.
+    fn of_changes<'a>(
+        runs: impl Iterator<Item = &'a [UserChange]>,
+        area: impl Fn(&[&UserChange]) -> Option<f64>,
+    ) -> Losers {
         let mut by_user: LiteMap<i32, Vec<&UserChange>> = LiteMap::new();
-        for change in replications.flatten() {
+        for change in runs.flatten() {
             by_user.entry(change.user).or_default().push(change);
         }
-        Losers::of(by_user.values().map(|changes| {
+        Losers::of(by_user.values().filter_map(|changes| {
+            let area = area(changes)?;
             let mean = |value: fn(&UserChange) -> f64| {
                 changes.iter().map(|change| value(change)).sum::<f64>() / changes.len() as f64
             };
@@ -104,7 +128,7 @@ impl Losers {
             let (difference, half_width) = mean_and_half_width(&differences);
             let is_certain = half_width.is_some_and(|half| difference - half > 0.0);
             let loses = is_certain && is_loss(mean(|change| change.wait_mean), mean(|change| change.base_wait_mean));
-            (loses, mean(|change| change.area as f64))
+            Some((loses, area))
         }))
     }
 }
@@ -236,6 +260,20 @@ mod tests {
         assert_eq!(losers, Losers { users_pct: 40.0, area_pct: 9.0 / 31.0 * 100.0 });
         let one = Losers::of_replications(all[..1].iter().map(Vec::as_slice));
         assert_eq!(one, Losers::default(), "one run says nothing about chance");
+    }
+
+    /// User 1 has three copies in two resamples, which lose 200 s each; user 2 one copy, which does not count; user 3 two that gain.
+    #[test]
+    fn copies_of_a_user_are_pooled() {
+        let change = |user, loss: f64| UserChange::new(user, 1, 10, 1000.0 + loss, 1000.0);
+        let resamples = [
+            vec![change(1, 200.0), change(1, 201.0), change(2, 500.0)],
+            vec![change(1, 199.0), change(3, -50.0), change(3, -60.0)],
+        ];
+        let log = [UserChange::new(1, 1, 300, 0.0, 0.0), UserChange::new(3, 1, 100, 0.0, 0.0)];
+        let losers = |log| Losers::of_resamples(resamples.iter().map(Vec::as_slice), log);
+        assert_eq!(losers(Some(&log[..])), Losers { users_pct: 50.0, area_pct: 75.0 });
+        assert_eq!(losers(None), Losers { users_pct: 50.0, area_pct: 50.0 });
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! [`Summary`] has the figures of a run. [`RunRow`] is a run with its figures and those of its baseline. [`COLUMNS`] is the
 //! list of what is printed.
 
+mod another_year;
 mod breakdown;
 mod cell;
 mod column;
@@ -20,6 +21,7 @@ mod row;
 mod series;
 mod summary;
 
+pub use another_year::{Spread, YearGain};
 pub use breakdown::{
     Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class, runtime_class_name,
     width_class, width_class_name,

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::another_year::{Spread, YearGain, next_observation};
 use super::cell::{Cell, Cells};
 use super::column::Column;
 use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns, columns_on};
@@ -56,6 +57,8 @@ pub enum Verdict {
     Worse,
     /// The interval includes 0.
     WithinNoise,
+    /// The interval of another year includes 0.
+    NotSure,
 }
 
 impl Verdict {
@@ -65,6 +68,7 @@ impl Verdict {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
             Verdict::WithinNoise => "within noise",
+            Verdict::NotSure => "not sure",
         }
     }
 }
@@ -78,6 +82,10 @@ pub struct Replicates<'a> {
     pub is_asked_for: bool,
     /// Each run once. The first is that of the log as it is.
     rows: Vec<&'a RunRow>,
+    /// With resamples: the place in `rows` of the run of the log. It is no other year, so it is in no mean.
+    log: Option<usize>,
+    /// Whether runs are of resamples of the log, which say what another year could be. Else they are of the same year, shaken.
+    is_another_year: bool,
     /// The place of the run with these seeds in `rows`. Several seeds have one run if nothing is drawn from them.
     by_seeds: BTreeMap<Vec<usize>, usize>,
 }
@@ -93,7 +101,10 @@ impl<'a> Replicates<'a> {
             });
             by_seeds.insert(seeds, place);
         }
-        Replicates { options: Vec::new(), is_asked_for: false, rows, by_seeds }
+        let is_resample = |row: &&RunRow| row.label.is_of_resample();
+        let is_another_year = rows.len() > 1 && rows.iter().any(is_resample);
+        let log = rows.iter().position(|row| !is_resample(row)).filter(|_| is_another_year);
+        Replicates { options: Vec::new(), is_asked_for: false, rows, log, is_another_year, by_seeds }
     }
 
     /// Different runs, of which each has the seed with its place among them.
@@ -106,6 +117,17 @@ impl<'a> Replicates<'a> {
         &self.rows
     }
 
+    /// Whether the runs are of resamples of the log. Else they are of the same year, shaken.
+    pub fn is_another_year(&self) -> bool {
+        self.is_another_year
+    }
+
+    /// The different runs of which figures are means: of resamples, all but that of the log.
+    pub fn drawn(&self) -> impl ExactSizeIterator<Item = &'a RunRow> {
+        let drawn = self.rows.iter().enumerate().filter(|(at, _)| Some(*at) != self.log);
+        drawn.map(|(_, row)| *row).collect::<Vec<_>>().into_iter()
+    }
+
     /// The number of different runs.
     pub fn count(&self) -> usize {
         self.rows.len()
@@ -114,6 +136,11 @@ impl<'a> Replicates<'a> {
     /// The seeds of all runs, in order. Some may have the same run.
     pub fn seeds(&self) -> impl ExactSizeIterator<Item = &[usize]> {
         self.by_seeds.keys().map(Vec::as_slice)
+    }
+
+    /// What decides which columns its row has.
+    pub fn kind(&self) -> RunKind {
+        RunKind::of(&self.rows[0].summary)
     }
 
     /// What was run, on the log as it is.
@@ -159,7 +186,7 @@ impl<'a> Replicates<'a> {
 
     /// The values of a column that are defined, as they are printed.
     pub fn values(&self, column: &Column) -> impl Iterator<Item = f64> {
-        self.rows.iter().filter_map(|row| column.cell(row).printed())
+        self.drawn().filter_map(|row| column.cell(row).printed())
     }
 
     /// The mean of a column. With several runs, users who lose are those that do so by more than chance
@@ -171,8 +198,40 @@ impl<'a> Replicates<'a> {
             Some(Losers { users_pct, area_pct }) => {
                 Interval { mean: if is(&USERS_LOSE) { users_pct } else { area_pct }, half_width: None }
             }
-            None => Interval::of(self.values(column)),
+            None => self.interval(self.values(column)),
         }
+    }
+
+    /// The mean of values of the runs. With resamples the interval is that of a next year.
+    fn interval(&self, values: impl Iterator<Item = f64>) -> Interval {
+        if !self.is_another_year {
+            return Interval::of(values);
+        }
+        let (mean, half_width) = next_observation(&values.collect::<Vec<_>>());
+        Interval { mean, half_width }
+    }
+
+    /// With resamples: how a column varies over them, beside its value in the log. None for runs of the same year.
+    pub fn spread(&self, column: &Column) -> Option<Spread> {
+        let log = self.log.and_then(|log| column.cell(self.rows[log]).printed()).unwrap_or(f64::NAN);
+        self.is_another_year.then(|| Spread::of(log, self.values(column)))
+    }
+
+    /// With resamples: the same of the baseline.
+    pub fn base_spread(&self, column: &Column) -> Option<Spread> {
+        let base = |row: &RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
+        let log = self.log.and_then(|log| base(self.rows[log])).unwrap_or(f64::NAN);
+        self.is_another_year.then(|| Spread::of(log, self.drawn().filter_map(base)))
+    }
+
+    /// With resamples: how it compares with the baseline in another year. None for runs of the same year, without a baseline, and for
+    /// a column that is neither good nor bad.
+    pub fn year_gain(&self, column: &Column) -> Option<YearGain> {
+        let better = column.better.filter(|_| self.is_another_year && !column.needs_baseline())?;
+        let pair = |row: &'a RunRow| {
+            Some((column.figure_of(&row.baseline.as_ref()?.summary)?, column.figure_of(&row.summary)?))
+        };
+        YearGain::of(better, &self.drawn().filter_map(pair).collect::<Vec<_>>())
     }
 
     /// The means of the main figures, and of the improvements over the baseline if there is one.
@@ -184,36 +243,43 @@ impl<'a> Replicates<'a> {
 
     /// The users who lose by more than chance. None for a single run, or if the users are not known.
     fn losers(&self) -> Option<Losers> {
-        let users: Option<Vec<&[UserChange]>> =
-            self.rows.iter().map(|row| row.baseline.as_ref().map(|base| &base.users[..])).collect();
+        let of_row = |row: &'a RunRow| row.baseline.as_ref().map(|base| &base.users[..]);
+        let users: Option<Vec<&[UserChange]>> = self.drawn().map(of_row).collect();
         let users = users.filter(|users| users.len() > 1 && users.iter().all(|users| !users.is_empty()))?;
-        Some(Losers::of_replications(users.into_iter()))
+        if !self.is_another_year {
+            return Some(Losers::of_replications(users.into_iter()));
+        }
+        Some(Losers::of_resamples(users.into_iter(), self.log.and_then(|log| of_row(self.rows[log]))))
     }
 
     /// The mean of a column of the baseline.
     pub fn base_mean(&self, column: &Column) -> Interval {
-        let base = |row: &&RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
-        Interval::of(self.rows.iter().filter_map(base))
+        let base = |row: &RunRow| column.summary_cell(&row.baseline.as_ref()?.summary).printed();
+        self.interval(self.drawn().filter_map(base))
     }
 
     /// The mean improvement over the baseline in percent; positive is better.
     pub fn improvement(&self, column: &Column) -> Interval {
-        let percent = |row: &&RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
-        Interval::of(self.rows.iter().filter_map(percent))
+        if let Some(gain) = self.year_gain(column) {
+            return Interval { mean: gain.percent, half_width: None };
+        }
+        let percent = |row: &RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
+        Interval::of(self.drawn().filter_map(percent))
     }
 
     /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
     pub fn gain(&self, column: &Column) -> Interval {
-        let gain = |row: &&RunRow| column.gain(&row.baseline.as_ref()?.summary, &row.summary);
-        Interval::of(self.rows.iter().filter_map(gain))
+        let gain = |row: &RunRow| column.gain(&row.baseline.as_ref()?.summary, &row.summary);
+        self.interval(self.drawn().filter_map(gain))
     }
 
     /// The same from another setting, in runs with the same seeds.
     pub fn gain_over(&self, other: &Replicates<'_>, column: &Column) -> Interval {
         let pairs = self.by_seeds.iter().filter_map(|(seeds, own)| Some((*own, *other.by_seeds.get(seeds)?)));
         let pairs: BTreeSet<(usize, usize)> = pairs.collect();
+        let pairs = pairs.iter().filter(|(own, _)| Some(*own) != self.log);
         let gain = |&(own, base): &(usize, usize)| column.gain(&other.rows[base].summary, &self.rows[own].summary);
-        Interval::of(pairs.iter().filter_map(gain))
+        self.interval(pairs.filter_map(gain))
     }
 
     /// Whether the difference from the baseline is more than chance. None for a single run, without a baseline, and for a column
@@ -221,30 +287,46 @@ impl<'a> Replicates<'a> {
     pub fn verdict(&self, column: &Column) -> Option<Verdict> {
         match column.needs_baseline() && self.baseline().is_some() && self.count() > 1 {
             true if self.mean(column).mean > 0.0 => Some(Verdict::Worse),
-            true => Some(Verdict::WithinNoise),
+            true => Some(self.no_verdict()),
+            false if self.is_another_year => self.year_gain(column).and_then(|gain| match (gain.low?, gain.high?) {
+                (low, _) if low > 0.0 => Some(Verdict::Better),
+                (_, high) if high < 0.0 => Some(Verdict::Worse),
+                _ => Some(Verdict::NotSure),
+            }),
             false => self.gain(column).verdict(),
         }
     }
 
-    /// The names and values of a row of CSV or JSON. A single run has those of [`RunRow::cells`]. Several have the mean
+    fn no_verdict(&self) -> Verdict {
+        if self.is_another_year { Verdict::NotSure } else { Verdict::WithinNoise }
+    }
+
+    /// The names and values of a row of CSV or JSON, with the columns of all runs of this kind. A single run has those of
+    /// [`RunRow::cells`]. Several have the mean
     /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
     /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
+    /// Resamples have the figure of the log and the 10% and 90% of theirs in the place of the half-width, and the improvement in
+    /// percent with the interval of another year and the number of resamples in which it is better.
     /// `options` are those that all runs share.
-    pub fn cells(&self, options: &str) -> Cells {
+    pub fn cells(&self, kind: RunKind, options: &str) -> Cells {
         let with_baseline = self.baseline().is_some();
         if let [row] = &self.rows[..] {
-            return row.cells();
+            return row.cells_on(kind);
         }
         let mut cells = Vec::new();
-        for column in columns_on(RunKind::of(&self.rows[0].summary), with_baseline) {
+        for column in columns_on(kind, with_baseline) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =
                     if name == OPTIONS.name { Cell::Text(options.to_string()) } else { column.cell(self.rows[0]) };
                 cells.push((name, cell));
                 if column.name == PREDICTOR.name {
-                    cells.push(("rows".to_string(), Cell::Count(self.rows.len() as u64)));
+                    cells.push(("rows".to_string(), Cell::Count(self.drawn().len() as u64)));
                 }
+                continue;
+            }
+            if self.is_another_year {
+                cells.extend(self.cells_of_years(column));
                 continue;
             }
             cells.extend(self.mean(column).cells(&name));
@@ -255,6 +337,39 @@ impl<'a> Replicates<'a> {
                 cells.push((format!("{}_verdict", column.short_name()), verdict.into()));
             }
         }
+        cells
+    }
+}
+
+impl Replicates<'_> {
+    /// The cells of a column over resamples. Improvements are beside the figure that improves.
+    fn cells_of_years(&self, column: &Column) -> Cells {
+        let named = |ending: &str, cell: Cell| (format!("{}{ending}", column.name), cell);
+        if column.needs_baseline() {
+            let is_improvement = columns(false).any(|figure| column.is_gain_of(figure));
+            return if is_improvement { Vec::new() } else { vec![named("", self.mean(column).mean.into())] };
+        }
+        let ends = |Spread { log, low, high }: Spread| [("_log", log), ("_q10", low), ("_q90", high)];
+        let mut cells = vec![named("", self.mean(column).mean.into())];
+        let spread = self.spread(column).into_iter().flat_map(ends);
+        cells.extend(spread.map(|(ending, value)| named(ending, value.into())));
+        if self.baseline().is_none() || column.better.is_none() {
+            return cells;
+        }
+        cells.push((format!("base_{}", column.name), self.base_mean(column).mean.into()));
+        let of_base = self.base_spread(column).into_iter().flat_map(ends);
+        cells.extend(of_base.map(|(ending, value)| (format!("base_{}{ending}", column.name), value.into())));
+        let gain = self.year_gain(column);
+        let of_gain = |value: fn(&YearGain) -> Option<f64>| gain.as_ref().and_then(value).map(Cell::Real).into();
+        let short = |ending: &str, cell: Cell| (format!("{}_{ending}", column.short_name()), cell);
+        let verdict = self.verdict(column).map(|verdict| Cell::Word(verdict.name()));
+        cells.extend([
+            short("improvement_pct", of_gain(|gain| Some(gain.percent))),
+            short("improvement_pct_low", of_gain(|gain| gain.low)),
+            short("improvement_pct_high", of_gain(|gain| gain.high)),
+            short("better_in", gain.map(|gain| Cell::Count(gain.better as u64)).into()),
+            short("verdict", verdict.into()),
+        ]);
         cells
     }
 }
@@ -308,7 +423,8 @@ pub fn times_best(settings: &[Replicates<'_>], at: usize, column: &Column) -> us
         let others = settings.iter().filter_map(|other| Some(other.rows[*other.by_seeds.get(seeds)?]));
         others.filter_map(|other| column.gain(&row.summary, &other.summary)).any(|gain| gain > 0.0)
     };
-    own.by_seeds.iter().filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count()
+    let of_draws = own.by_seeds.iter().filter(|(_, place)| Some(**place) != own.log);
+    of_draws.filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count()
 }
 
 /// Settings under one condition.
@@ -392,7 +508,7 @@ mod tests {
     #[test]
     fn rows_of_replications_have_intervals_and_verdicts() {
         let runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
-        let cells = Replicates::each(&runs).cells("load=1.1");
+        let cells = Replicates::each(&runs).cells(RunKind::default(), "load=1.1");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         assert_eq!(get("rows").as_deref(), Some("2"));
         assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
@@ -408,7 +524,45 @@ mod tests {
         let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), cells.len());
         assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
-        assert_eq!(Replicates::each(&runs[..1]).cells("").len(), runs[0].cells().len());
+        assert_eq!(Replicates::each(&runs[..1]).cells(RunKind::default(), "").len(), runs[0].cells().len());
+    }
+
+    /// The log and three resamples: the log is in no mean and in no comparison.
+    #[test]
+    fn resamples_say_what_another_year_could_be() {
+        let mut runs = rows(&[(500.0, 1.0), (100.0, 120.0), (200.0, 240.0), (150.0, 181.0)]);
+        runs[1..].iter_mut().zip(1..).for_each(|(row, seed)| row.label.options = format!("resample=users seed={seed}"));
+        let years = Replicates::each(&runs);
+        assert_eq!((years.mean(&WAIT_MEAN).mean, years.drawn().len(), years.label().options.as_str()), (150.0, 3, ""));
+        // The standard deviation is 50, t of 2 degrees of freedom 4.302653: 50 x sqrt(4/3) x t.
+        let half = years.mean(&WAIT_MEAN).half_width.unwrap();
+        assert!((half - 50.0 * (4.0f64 / 3.0).sqrt() * 4.302653).abs() < 1e-3, "{half}");
+        assert_eq!(years.spread(&WAIT_MEAN), Some(Spread { log: 500.0, low: 100.0, high: 200.0 }));
+        let gain = years.year_gain(&WAIT_MEAN).unwrap();
+        assert_eq!((gain.better, gain.of, years.verdict(&WAIT_MEAN)), (3, 3, Some(Verdict::Better)));
+        assert_eq!(years.verdict(&RA_MEAN), Some(Verdict::Worse));
+        let cells = years.cells(RunKind::default(), "resample=users");
+        let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
+        for (name, value) in [
+            ("rows", "3"),
+            ("wait_mean", "150.000000"),
+            ("wait_mean_log", "500.000000"),
+            ("wait_mean_q10", "100.000000"),
+            ("wait_mean_q90", "200.000000"),
+            ("base_wait_mean_log", "1.000000"),
+            ("wait_better_in", "3"),
+            ("wait_verdict", "better"),
+        ] {
+            assert_eq!(get(name).as_deref(), Some(value), "{name}");
+        }
+        assert!(get("wait_mean_ci95").is_none() && get("wait_improvement_pct_low").is_some());
+        let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), cells.len());
+        // A difference that another year may turn around.
+        runs[2].baseline.as_mut().unwrap().summary.wait_mean = 150.0;
+        assert_eq!(Replicates::each(&runs).verdict(&WAIT_MEAN), Some(Verdict::NotSure));
+        // Without the run of the log there is nothing beside the resamples.
+        assert!(Replicates::each(&runs[1..]).spread(&WAIT_MEAN).unwrap().log.is_nan());
     }
 
     #[test]

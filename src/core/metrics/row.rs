@@ -23,6 +23,13 @@ pub struct RunLabel {
     pub options: String,
 }
 
+impl RunLabel {
+    /// Whether it was run on a resample of the log.
+    pub fn is_of_resample(&self) -> bool {
+        self.options.split(' ').any(|option| option.starts_with("resample="))
+    }
+}
+
 /// The run that another run is compared with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {

@@ -12,4 +12,4 @@ pub use data::{JsonRows, csv_line, json_line, write_csv, write_csv_lines, write_
 pub use destination::{Output, OutputError, abandon_unfinished, refuse_input, refuse_stdout};
 pub use of_runs::{RunOutput, write_jobs, write_predictions, write_series, write_swf};
 pub use rows::{write_rows, write_settings};
-pub use schedule::{write_log, write_with_estimates};
+pub use schedule::{write_log, write_resample, write_with_estimates};

@@ -82,7 +82,7 @@ pub fn write_swf(
 ) -> io::Result<()> {
     let workload = run.workload;
     let mut write = |jobs: &mut dyn Iterator<Item = JobMetrics>| {
-        write_schedule(out, header, text, workload.procs, setting, estimates, jobs)
+        write_schedule(out, (header, text), workload, setting, estimates, jobs)
     };
     if workload.conditions.is_empty() && workload.feedback.is_none() {
         return write(&mut run.jobs(0));

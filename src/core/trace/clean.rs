@@ -321,6 +321,7 @@ impl<'a> Cleaner<'a> {
             outages: None,
             conditions,
             feedback: None,
+            resampled: None,
             cleaning: report,
         })
     }

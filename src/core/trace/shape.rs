@@ -6,6 +6,7 @@ use rand::RngExt;
 
 use super::error::TraceError;
 use super::log::TOO_MANY;
+use super::resample::{Resample, resample};
 use super::workload::Workload;
 use crate::rng::stream;
 use crate::sort::sort_by_key;
@@ -20,6 +21,8 @@ pub struct Shaping {
     pub to: Option<Moment>,
     /// Keep this number of jobs from the beginning.
     pub first: Option<usize>,
+    /// Draw users or weeks of these jobs, by `seed`: another year of the same site.
+    pub resample: Option<Resample>,
     /// The number of copies of the log in sequence. Each is shifted by the span and one mean gap between submissions (to
     /// the nearest second, at least 1). The job numbers of copies continue from the largest one.
     pub repeat: u32,
@@ -29,20 +32,20 @@ pub struct Shaping {
     /// before the first. The jobs are then sorted again. This is the "shaking" of Tsafrir and Feitelson, which shows how
     /// much of a difference is due to chance.
     pub shake: Seconds,
-    /// The seed of the random numbers of `shake`.
+    /// The seed of the random numbers of `resample` and `shake`.
     pub seed: u64,
 }
 
 impl Default for Shaping {
     fn default() -> Self {
-        Shaping { from: None, to: None, first: None, repeat: 1, load: 1.0, shake: 0, seed: 1 }
+        Shaping { from: None, to: None, first: None, resample: None, repeat: 1, load: 1.0, shake: 0, seed: 1 }
     }
 }
 
 impl Shaping {
     /// Whether jobs are submitted when the log says: then its recorded waits are theirs.
     pub fn keeps_submissions(&self) -> bool {
-        self.repeat == 1 && self.load == 1.0 && self.shake == 0
+        self.resample.is_none() && self.repeat == 1 && self.load == 1.0 && self.shake == 0
     }
 }
 
@@ -124,6 +127,9 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
     if workload.jobs.is_empty() {
         let why = "none is left after --from, --to and --first".to_string();
         return Err(TraceError::NoJobs { name: workload.label, why });
+    }
+    if let Some(how) = &shaping.resample {
+        workload = resample(&workload, how, shaping.seed)?;
     }
     if shaping.repeat > 1 {
         repeat(&mut workload, shaping.repeat)?;
@@ -209,6 +215,7 @@ mod tests {
             outages: None,
             conditions: Default::default(),
             feedback: None,
+            resampled: None,
             cleaning: CleaningReport::default(),
         }
     }

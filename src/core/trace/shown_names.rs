@@ -59,6 +59,17 @@ impl ShownNames {
         }
     }
 
+    /// The names of copies of users: `copies` are their numbers with those of the users.
+    pub(super) fn add_copies(&mut self, copies: &[(i64, i64)]) {
+        if !self.are_wanted {
+            return;
+        }
+        let text =
+            |&(copy, user): &(i64, i64)| (copy, format!("{} (copy {copy})", self.shown(NameKind::User, user)).into());
+        let of_copies = copies.iter().map(text).collect();
+        Arc::make_mut(&mut self.texts)[NameKind::User as usize] = of_copies;
+    }
+
     /// Whether names were asked for. The names of a machine are shown in any case.
     pub fn are_wanted(&self) -> bool {
         self.are_wanted

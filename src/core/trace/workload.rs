@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::conditions::{LogConditions, NeverEligible};
 use super::feedback::LogFeedback;
 use super::ids::{LogId, LogIds};
+use super::resample::Resampled;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
@@ -46,6 +47,8 @@ pub struct Workload {
     /// Which jobs are submitted after the ends of others, by [`Job::record`]. None: all are submitted at their own times. Jobs
     /// with links may have other submit times than their places say.
     pub feedback: Option<Arc<LogFeedback>>,
+    /// What is known of it if its users or weeks were drawn. None: it is the log.
+    pub resampled: Option<Arc<Resampled>>,
     /// What cleaning did to the log's records.
     pub cleaning: CleaningReport,
 }
@@ -85,6 +88,7 @@ impl Workload {
             outages: self.outages.clone(),
             conditions: self.conditions.clone(),
             feedback: self.feedback.clone(),
+            resampled: self.resampled.clone(),
             cleaning: self.cleaning,
         }
     }

@@ -5,7 +5,7 @@ mod figures;
 
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, grid_cell};
 use crate::reproduce::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
-use crate::runs::{PlannedRun, compute_rows};
+use crate::runs::{PlannedRun, RunPlan, compute_rows};
 use crate::trace::Workload;
 
 use figures::{TalbyRuns, accuracy_histogram, unmatched};
@@ -64,8 +64,8 @@ fn sbh(criteria: &str, search: &str, sessions: &str, propagate: &str) -> String 
 
 fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError> {
     let cases = cases();
-    let cells = cells(setup, &cases);
-    let runs = compute_rows(&cells, setup.folder.as_deref(), setup.threads, progress)?;
+    let plan = RunPlan::of(cells(setup, &cases));
+    let runs = compute_rows(&plan, setup.folder.as_deref(), setup.threads, progress)?;
     let workloads: Vec<Workload> =
         setup.logs.iter().map(|log| log.workload(&[("procs", procs(&log.log))])).collect::<Result<_, _>>()?;
     let study = TalbyRuns { logs: &setup.logs, cases: &cases, rows: &runs.rows };
@@ -75,7 +75,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
     figures.push(study.better_unbalanced());
     figures.extend(accuracy_histogram(&setup.logs, &workloads));
     figures.extend(study.figures_by_log());
-    Ok(Computed { figures, runs: Some((cells, runs)) })
+    Ok(Computed { figures, runs: Some((plan, runs)) })
 }
 
 /// All runs of the study: one cell per replication, log and case, in this order of loops.

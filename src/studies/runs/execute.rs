@@ -11,7 +11,8 @@ use super::finished::{Details, FinishedRun, Simulated};
 use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
 use super::kept_row::KeptRow;
 use super::keys::RunKeys;
-use super::plan::{PlannedRun, RunPlan, Shard};
+use super::plan::RunPlan;
+use super::run::{PlannedRun, Shard};
 use super::store::{PartWriter, Store};
 use crate::experiment::Setting;
 use crate::parallel;
@@ -66,7 +67,7 @@ pub struct FailedRun {
 /// Computes the runs of a plan.
 pub struct Executor<'a> {
     /// The runs.
-    pub plan: &'a dyn RunPlan,
+    pub plan: &'a RunPlan,
     /// Where their jobs come from.
     pub jobs: Jobs,
     /// Which of them are computed.
@@ -83,7 +84,7 @@ pub struct Executor<'a> {
 
 impl<'a> Executor<'a> {
     /// An executor of all runs, whose logs are read when they are needed, and of which only the figures are wanted.
-    pub fn of_rows(plan: &'a dyn RunPlan, threads: usize, watch: &'a (dyn Fn(RunStep) + Sync)) -> Executor<'a> {
+    pub fn of_rows(plan: &'a RunPlan, threads: usize, watch: &'a (dyn Fn(RunStep) + Sync)) -> Executor<'a> {
         let (jobs, shard) = (Jobs::OfLogs, Shard::WHOLE);
         Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| Details::default(), watch }
     }
@@ -177,7 +178,7 @@ impl<'a> Executor<'a> {
 }
 
 /// The number of simulations that all runs of a plan take. A baseline is simulated once for all runs with the same jobs.
-pub fn simulations(plan: &dyn RunPlan, jobs: &Jobs, details: impl Fn(usize) -> Details) -> usize {
+pub fn simulations(plan: &RunPlan, jobs: &Jobs, details: impl Fn(usize) -> Details) -> usize {
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
     for at in 0..plan.count() {
         let (run, details) = (plan.run(at), details(at));
@@ -417,7 +418,7 @@ mod tests {
             }
             PlannedRun { trace: None, options }
         };
-        let plan = |more: &[(&str, &str)]| vec![run("easy", more), run("sjbf", more)];
+        let plan = |more: &[(&str, &str)]| RunPlan::of(vec![run("easy", more), run("sjbf", more)]);
         let count = |more, details| simulations(&plan(more), &Jobs::OfLogs, |_| details);
         let none = Details::default();
         assert_eq!(count(&[], none), 2);
@@ -443,7 +444,7 @@ mod tests {
         };
         let schedulers = ["easy", "sjbf", "conservative"];
         let of_log = |at: usize| schedulers.map(|scheduler| run(100 + at, scheduler));
-        let plan: Vec<PlannedRun> = (0..6).flat_map(of_log).collect();
+        let plan = RunPlan::of((0..6).flat_map(of_log).collect());
         for threads in [1, 2] {
             let (seen, most) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
             let yields = |run: FinishedRun<'_>| {
@@ -472,11 +473,12 @@ mod tests {
             }
             PlannedRun { trace: None, options }
         };
-        let plan = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/kin"].map(run).to_vec();
+        let runs = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/kin"].map(run).to_vec();
+        let plan = RunPlan::of(runs.clone());
         // The run itself is simulated four times, and two of the baselines are the same.
         assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| Details::default()), 4 + 3);
-        let rows = |plan: &Vec<PlannedRun>, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;
-        let alone: Vec<RunRow> = plan.iter().flat_map(|run| rows(&vec![run.clone()], 1)).collect();
+        let rows = |plan: &RunPlan, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;
+        let alone: Vec<RunRow> = runs.iter().flat_map(|run| rows(&RunPlan::of(vec![run.clone()]), 1)).collect();
         let waits = alone.iter().map(|row| row.baseline.as_ref().unwrap().summary.wait_mean).collect::<Vec<_>>();
         assert!(waits[0] != waits[1] && waits[0] != waits[2] && waits[2] == waits[3], "{waits:?}");
         let lines = |rows: &[RunRow]| rows.iter().map(RunRow::to_line).collect::<Vec<_>>();

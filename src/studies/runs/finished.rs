@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::plan::PlannedRun;
+use super::run::PlannedRun;
 use crate::engine::{NeverStarted, Observer, RunRecord};
 use crate::experiment::Setting;
 use crate::metrics::{
-    Baseline, ChartProbes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserTotals,
-    WaitReasonMeter, WaitReasons, summarize_with_users,
+    Baseline, ChartProbes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserChange,
+    UserTotals, WaitReasonMeter, WaitReasons, summarize_with_users,
 };
 use crate::time::Seconds;
 use crate::trace::Workload;
@@ -114,7 +114,10 @@ impl FinishedRun<'_> {
     pub fn row_with_users(&self) -> RunRow {
         let mut row = self.row();
         if let (Some(baseline), Some(base)) = (&mut row.baseline, &self.baseline) {
-            baseline.users = self.own.users.against(&base.users).collect();
+            // Copies of a user in a resample are that user.
+            let user = |user| self.workload.resampled().map_or(user, |resampled| resampled.user_of_log(user));
+            let changes = self.own.users.against(&base.users);
+            baseline.users = changes.map(|change| UserChange { user: user(change.user), ..change }).collect();
         }
         row
     }

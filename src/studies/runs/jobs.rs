@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use super::keys::RunKeys;
-use super::plan::{PlannedRun, RunPlan};
+use super::plan::RunPlan;
+use super::run::PlannedRun;
+use crate::experiment::Options;
 use crate::machine::MachineFile;
-use crate::trace::{Log, ReadOptions, Workload, read};
+use crate::trace::{Log, ReadOptions, Shaping, Workload, read};
 
 /// Where the jobs of the runs of a plan come from.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ pub enum Jobs {
 /// The jobs of a log that was read and cleaned for all runs of a plan.
 #[derive(Debug)]
 pub struct GivenJobs {
-    /// On each machine of the runs, that of the first run first.
+    /// Under each condition on each machine of its runs, those of the first run first.
     pub on_machines: Vec<JobsOnMachine>,
     /// The hash of the log's content. None: it is not needed, because no rows are kept.
     pub digest: Option<u128>,
@@ -30,18 +32,30 @@ pub struct GivenJobs {
 /// The jobs of a log on one machine.
 #[derive(Clone, Debug)]
 pub struct JobsOnMachine {
+    /// [`Options::condition_key`] of its runs.
+    pub condition: String,
     /// None: a pool of processors.
     pub machine: Option<Arc<MachineFile>>,
-    /// Shaped by the options of the first run, for all runs of this shape.
+    /// Shaped, for the runs under this condition.
     pub workload: Arc<Workload>,
-    /// The cleaned jobs before shaping, for runs of other shapes. None if there are no such runs.
+    /// The cleaned jobs before shaping, for shaken or resampled copies. None if there are none.
     pub cleaned: Option<Workload>,
 }
 
 impl GivenJobs {
-    fn of(&self, run: &PlannedRun) -> &JobsOnMachine {
-        let found = self.on_machines.iter().find(|one| one.machine == run.options.machine);
-        found.expect("the jobs of all machines are given")
+    /// The jobs of a run, or, of a run on a shaken or resampled copy, those of the log.
+    fn of(&self, run: &PlannedRun) -> (&JobsOnMachine, bool) {
+        let find = |options: &Options| {
+            let condition = options.condition_key();
+            self.on_machines.iter().find(|one| one.machine == options.machine && one.condition == condition)
+        };
+        let Shaping { resample, shake, seed, .. } = Shaping::default();
+        let plain = || Options {
+            shaping: Shaping { resample, shake, seed, ..run.options.shaping.clone() },
+            ..run.options.clone()
+        };
+        let found = find(&run.options).map(|jobs| (jobs, true));
+        found.or_else(|| Some((find(&plain())?, false))).expect("the jobs of all conditions and machines are given")
     }
 }
 
@@ -52,7 +66,7 @@ impl Jobs {
             Jobs::OfLogs => format!("{:?}\n{}", run.trace, run.options.workload_key()),
             Jobs::Given(_) => {
                 let machine = run.options.machine.as_ref().map_or("", |machine| &machine.file);
-                format!("{:?} {machine}", run.options.shaping)
+                format!("{} {machine}", run.options.condition_key())
             }
         }
     }
@@ -75,8 +89,6 @@ pub(super) type LastWorkload = Option<(String, Arc<Once<Workload>>)>;
 /// The workloads of the runs that are computed now.
 pub(super) struct Workloads<'a> {
     jobs: &'a Jobs,
-    /// The shape of the given workloads.
-    given: String,
     /// The keys of the runs, if rows are kept: a log must still have the content that is in them.
     keys: Option<&'a RunKeys>,
     logs: LiteMap<LogKey, CachedLog>,
@@ -95,27 +107,23 @@ struct CachedLog {
 }
 
 impl<'a> Workloads<'a> {
-    pub fn new(jobs: &'a Jobs, plan: &dyn RunPlan, pending: &[usize], keys: Option<&'a RunKeys>) -> Self {
+    pub fn new(jobs: &'a Jobs, plan: &RunPlan, pending: &[usize], keys: Option<&'a RunKeys>) -> Self {
         let mut logs: LiteMap<LogKey, CachedLog> = LiteMap::new();
-        let mut given = String::new();
-        match jobs {
-            Jobs::Given(_) => given = format!("{:?}", plan.run(0).options.shaping),
-            Jobs::OfLogs => {
-                for &at in pending {
-                    let slot = || CachedLog { left: AtomicUsize::new(0), log: Mutex::new(None) };
-                    *logs.entry(log_key(&plan.run(at))).or_insert_with(slot).left.get_mut() += 1;
-                }
+        if let Jobs::OfLogs = jobs {
+            for &at in pending {
+                let slot = || CachedLog { left: AtomicUsize::new(0), log: Mutex::new(None) };
+                *logs.entry(log_key(&plan.run(at))).or_insert_with(slot).left.get_mut() += 1;
             }
         }
-        Workloads { jobs, given, keys, logs, shared: Mutex::default() }
+        Workloads { jobs, keys, logs, shared: Mutex::default() }
     }
 
     /// The workload with this name, which is that of the run's jobs.
     pub fn get(&self, run: &PlannedRun, name: &str, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
         if let Jobs::Given(given) = self.jobs
-            && format!("{:?}", run.options.shaping) == self.given
+            && let (jobs, true) = given.of(run)
         {
-            return Ok(given.of(run).workload.clone());
+            return Ok(jobs.workload.clone());
         }
         if last.as_ref().is_none_or(|(other, _)| other != name) {
             // Frees the old workload before the new one is made.
@@ -140,7 +148,7 @@ impl<'a> Workloads<'a> {
 
     fn make(&self, run: &PlannedRun) -> Result<Workload, String> {
         let cleaned = match self.jobs {
-            Jobs::Given(given) => given.of(run).cleaned.clone().expect("runs of another shape have cleaned jobs"),
+            Jobs::Given(given) => given.of(run).0.cleaned.clone().expect("runs on shaken copies have cleaned jobs"),
             Jobs::OfLogs => {
                 let log = self.log(run)?;
                 if self.keys.is_some_and(|keys| log.digest != keys.digest(&run.trace)) {

@@ -4,7 +4,7 @@ use csv::{ReaderBuilder, WriterBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::plan::PlannedRun;
+use super::run::PlannedRun;
 use crate::metrics::RunRow;
 use crate::text::{escape_line, unescape_line};
 
@@ -87,6 +87,11 @@ mod tests {
             utilization_of: [Some(0.5), Some(from / 9.0), None],
             preempted: Some(4),
             lost: None,
+            available: Some(0.75),
+            utilization_available: Some(from / 13.0),
+            requeued: Some(6),
+            failed: Some(0),
+            never_started: None,
             jobs_per_day: Some(from / 11.0),
             linked_jobs: Some(5),
             think_mean: None,

@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 
 use twox_hash::XxHash3_128;
 
-use super::plan::{PlannedRun, RunPlan};
-use super::store::{LogState, RunKey, Store};
+use super::plan::RunPlan;
+use super::run::{PlannedRun, RunKey};
+use super::store::{LogState, Store};
 use crate::experiment::UsedProgram;
 use crate::parallel;
 use crate::predict::catalog::table;
@@ -32,7 +33,7 @@ impl RunKeys {
     /// Computes the key of each run. This reads every log once, unless its content is `known`, and starts every program that
     /// predicts or schedules once. For a log that cannot be read now, the recorded content is used, so that its finished runs stay
     /// finished; likewise for a program that cannot be started. `format` is that of the rows.
-    pub fn of(plan: &dyn RunPlan, format: &str, store: &Store, known: Option<u128>, threads: usize) -> RunKeys {
+    pub fn of(plan: &RunPlan, format: &str, store: &Store, known: Option<u128>, threads: usize) -> RunKeys {
         let Inputs { logs, programs } = Inputs::of(plan);
         let logs: Vec<Option<String>> = logs.into_iter().collect();
         let now_or_then = |log: &Option<String>| {
@@ -50,7 +51,7 @@ impl RunKeys {
     }
 
     /// The same from what the folder has recorded, without reading the logs and without starting programs.
-    pub fn recorded(plan: &dyn RunPlan, format: &str, store: &Store) -> RunKeys {
+    pub fn recorded(plan: &RunPlan, format: &str, store: &Store) -> RunKeys {
         let known = |log: Option<String>| match &log {
             None => Some((None, state(&None))),
             Some(name) => store.log(name).map(|state| (log.clone(), state.clone())),
@@ -62,7 +63,7 @@ impl RunKeys {
     }
 
     fn with(
-        plan: &dyn RunPlan,
+        plan: &RunPlan,
         format: &str,
         logs: LiteMap<Option<String>, LogState>,
         programs: LiteMap<String, Result<u128, String>>,
@@ -112,7 +113,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(plan: &dyn RunPlan) -> Inputs {
+    fn of(plan: &RunPlan) -> Inputs {
         let mut inputs = Inputs::default();
         for at in 0..plan.count() {
             let run = plan.run(at);
@@ -140,7 +141,7 @@ mod tests {
     /// Version 0.1.0 wrote rows as CSV under this key: they must not be found.
     #[test]
     fn the_key_of_a_run_depends_on_the_format_of_rows() {
-        let plan = vec![PlannedRun { trace: None, options: Options::default() }];
+        let plan = RunPlan::of(vec![PlannedRun { trace: None, options: Options::default() }]);
         let logs = LiteMap::from_iter([(None, Ok(7))]);
         let key = RunKeys::with(&plan, &row_format(), logs, LiteMap::new()).keys[0].unwrap();
         let (version, options) = (env!("CARGO_PKG_VERSION"), Options::default().canonical());

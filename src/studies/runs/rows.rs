@@ -8,7 +8,7 @@ use super::finished::FinishedRun;
 use super::jobs::Jobs;
 use super::kept_row::{KeptRow, row_format};
 use super::keys::RunKeys;
-use super::plan::PlannedRun;
+use super::plan::RunPlan;
 use super::store::Store;
 use crate::metrics::RunRow;
 use crate::report::OutputError;
@@ -122,14 +122,14 @@ pub fn row_of_replications(replications: u32) -> (fn(&FinishedRun<'_>) -> RunRow
 /// # Errors
 /// As [`Executor::compute`].
 pub fn compute_rows(
-    plan: &Vec<PlannedRun>,
+    plan: &RunPlan,
     folder: Option<&Path>,
     threads: usize,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<ComputedRuns, RunsError> {
     let watch = |step| {
         if let RunStep::Run { done, all } = step {
-            progress(plan.len() - all + done);
+            progress(plan.count() - all + done);
         }
     };
     let (row, format) = row_of_replications(u32::MAX);

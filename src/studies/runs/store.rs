@@ -16,13 +16,11 @@ use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
 use super::kept_row::KeptRow;
+use super::run::RunKey;
 use crate::files;
 use crate::report::OutputError;
 use crate::sort::sort_by_key;
 use crate::text::{escape_line, shortened, unescape_line};
-
-/// A hash that identifies a finished run: of its options, its log's content, and the version of the program.
-pub type RunKey = u128;
 
 /// The finished and failed runs of a folder.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::fields::links_of_fields;
 use super::sessions::links_of_sessions;
 use super::think::links_of_think_times;
-use super::{LogFeedback, Preceding};
+use super::{LogFeedback, Preceding, ReactionGroup};
 use crate::sort::sort_by_key;
 use crate::spec::{Form, Key, Kind, Spec, SpecError};
 use crate::trace::error::TraceError;
@@ -104,15 +104,28 @@ impl FeedbackModel {
     /// # Errors
     /// As [`FeedbackModel::links`], or if these fields cannot say it: a job follows several others, or numbers of jobs repeat.
     pub fn fields(&self, workload: &Workload, preceding: &[Preceding]) -> Result<Vec<Preceding>, TraceError> {
-        let feedback = self.links(workload, preceding)?;
+        self.fields_of(workload, &self.links(workload, preceding)?)
+    }
+
+    /// These links of the jobs of a workload, as [`FeedbackModel::fields`]. Those that are cut are left out.
+    ///
+    /// # Errors
+    /// As [`FeedbackModel::fields`].
+    pub fn fields_of(&self, workload: &Workload, feedback: &LogFeedback) -> Result<Vec<Preceding>, TraceError> {
         let number_of: FxHashMap<u32, i64> = workload.jobs.iter().map(|job| (job.record, job.number)).collect();
+        let is_whole = |group: &&ReactionGroup| number_of.contains_key(&group.preceding[0]);
+        let mut groups: Vec<ReactionGroup> = feedback.groups.iter().filter(is_whole).cloned().collect();
         let mut fields = Vec::new();
-        for group in &feedback.groups {
+        for group in &groups {
             let number = number_of[&group.preceding[0]];
             fields.extend(group.following.iter().map(|job| Preceding { record: job.record, number, think: job.delay }));
         }
         sort_by_key(&mut fields, |preceding| preceding.record);
-        match links_of_fields(&workload.jobs, &fields).groups == feedback.groups {
+        let mut read_back = links_of_fields(&workload.jobs, &fields).groups;
+        for groups in [&mut groups, &mut read_back] {
+            sort_by_key(groups, |group| group.following[0].record);
+        }
+        match read_back == groups {
             true => Ok(fields),
             false => Err(TraceError::unusable(
                 &workload.label,

@@ -1,6 +1,9 @@
 //! A list of a grid: an option, the values it takes, and the keys of specs that are swept in it.
 
-use crate::experiment::{OPTIONS, OptionForm};
+use std::collections::BTreeSet;
+
+use super::run::{FinishedRow, PlannedRun};
+use crate::experiment::{OPTIONS, OptionForm, Section};
 use crate::similar::did_you_mean;
 use crate::spec::{SweptKey, SweptKeys, expand};
 
@@ -61,7 +64,7 @@ impl Axis {
         let mut swept = SweptKeys::default();
         for GridText { text, place } in &list.texts {
             let wrong = |why: String| format!("{place}{name}: {why}");
-            for value in read_text(name, text).map_err(wrong)? {
+            for value in values_of(name, text).map_err(wrong)? {
                 if let Some(option) = OptionForm::find(name) {
                     let options = option.alone(&value).map_err(wrong)?;
                     options.spec(name).into_iter().for_each(|spec| swept.add(spec));
@@ -80,6 +83,12 @@ impl Axis {
             axis.print_values(option, &swept);
         }
         Ok(axis)
+    }
+
+    /// The list of so many replications.
+    pub(super) fn replications(number: u32) -> Axis {
+        let values = (0..number).map(|replication| replication.to_string()).collect();
+        Axis { name: "replication".to_string(), values, keys: Vec::new() }
     }
 
     /// Replaces each value by its printed form, and adds the values of the swept keys.
@@ -102,15 +111,37 @@ impl Axis {
         }
     }
 
+    /// Gives a run one of its values.
+    pub(super) fn set(&self, run: &mut PlannedRun, value: &str) {
+        match OptionForm::find(&self.name) {
+            None => run.trace = Some(value.to_string()),
+            Some(option) => option.set(&mut run.options, value).expect("checked when the list was read"),
+        }
+        // As the other values of the list are printed.
+        let swept: Vec<&str> = self.keys.iter().filter_map(|key| Some(key.column.split_once('.')?.1)).collect();
+        match self.name.as_str() {
+            "scheduler" => run.options.scheduler.show_written(&swept),
+            "predictor" => run.options.predictor.show_written(&swept),
+            _ => {}
+        }
+    }
+
+    /// A value without the defaults that are printed because they were written.
+    fn shortest(&self, value: &str) -> String {
+        let options = OptionForm::find(&self.name).and_then(|option| option.alone(value).ok());
+        options.and_then(|options| Some(options.spec(&self.name)?.to_string())).unwrap_or(value.to_string())
+    }
+
+    /// A value that it has twice.
+    pub fn twice(&self) -> Option<String> {
+        let mut seen = BTreeSet::new();
+        self.values.iter().map(|value| self.shortest(value)).find(|value| !seen.insert(value.clone()))
+    }
+
     /// Whether another list of the option means the same values, in the same order. (A spec may be printed with or without
     /// a default.)
     pub(super) fn is_same(&self, other: &Axis) -> bool {
-        let option = OptionForm::find(&self.name);
-        let shortest = |value: &str| {
-            let options = option.and_then(|option| option.alone(value).ok());
-            options.and_then(|options| Some(options.spec(&self.name)?.to_string())).unwrap_or(value.to_string())
-        };
-        let is_equal = |(a, b): (&String, &String)| a == b || shortest(a) == shortest(b);
+        let is_equal = |(a, b): (&String, &String)| a == b || self.shortest(a) == self.shortest(b);
         self.name == other.name
             && self.values.len() == other.values.len()
             && self.values.iter().zip(&other.values).all(is_equal)
@@ -127,6 +158,42 @@ impl Axis {
     }
 }
 
+/// What a list varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Varies {
+    /// What is compared: schedulers, predictors, and options of the simulation itself.
+    Setting,
+    /// The jobs: logs, loads and whatever else changes them. Runs with different jobs are not compared.
+    Condition,
+    /// Random numbers alone: runs that differ in nothing else are averaged.
+    Seed,
+}
+
+impl Axis {
+    /// What it varies.
+    pub fn varies(&self) -> Varies {
+        match (self.name.as_str(), OptionForm::find(&self.name).map(|option| option.section)) {
+            ("replication" | "seed" | "estimates-seed", _) => Varies::Seed,
+            (_, Some(Section::Run | Section::Engine)) => Varies::Setting,
+            _ => Varies::Condition,
+        }
+    }
+
+    /// Its value in a row, as results have it.
+    pub fn value<'a>(&'a self, at: usize, row: &'a FinishedRow) -> &'a str {
+        if self.name == "trace" { &row.run.label.trace } else { &self.values[row.places[at]] }
+    }
+
+    /// Its value in a row in words: a name, or `load=0.9`.
+    pub fn part(&self, at: usize, row: &FinishedRow) -> String {
+        let value = self.value(at, row);
+        match self.name.as_str() {
+            "trace" | "scheduler" | "predictor" | "baseline" => value.to_string(),
+            name => format!("{name}={value}"),
+        }
+    }
+}
+
 /// The list of the replications 0 to n - 1, from their number n.
 fn replications(list: &GridList) -> Result<Axis, String> {
     let number = match &list.texts[..] {
@@ -135,14 +202,17 @@ fn replications(list: &GridList) -> Result<Axis, String> {
     };
     let place = list.texts.first().map_or("", |first| &first.place);
     let number = number.ok_or_else(|| format!("{place}{REPLICATIONS}: write one whole number from 2 to 100000"))?;
-    let values = (0..number).map(|replication| replication.to_string()).collect();
-    Ok(Axis { name: "replication".to_string(), values, keys: Vec::new() })
+    Ok(Axis::replications(number))
 }
 
 /// The values of a text, as they are written.
-fn read_text(name: &str, text: &str) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// If the text is no list, or the option cannot have one.
+pub fn values_of(name: &str, text: &str) -> Result<Vec<String>, String> {
     // The name of an existing file is not expanded: it may contain commas.
-    let values = match name == "trace" && std::path::Path::new(text).exists() {
+    let is_file = ["trace", "machine", "requests"].contains(&name) && std::path::Path::new(text).exists();
+    let values = match is_file {
         true => vec![text.to_string()],
         false => expand(name, text)?,
     };

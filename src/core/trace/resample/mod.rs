@@ -1,0 +1,244 @@
+//! Another year of the same site: a workload made of the users, or the weeks, of a log, drawn with replacement.
+//!
+//! Shaken submissions show what chance does to a schedule, but they are the same year. A resample asks how another year could
+//! have been. Users of a busy machine hold back, so copies of users are not moved freely: the loads of the weeks of a resample
+//! are levelled to blocks of weeks of the log ([`level`]). The method is that of Zakay and Feitelson ("Preserving user behavior
+//! characteristics in trace-based simulation of parallel job scheduling"), of which only the abstract was at hand; the details
+//! are this project's own.
+
+mod copies;
+mod draw;
+mod form;
+mod level;
+
+pub use form::{Resample, resample_forms};
+
+use super::error::TraceError;
+use super::workload::Workload;
+use crate::job::Job;
+use crate::rng::stream;
+use crate::text::counted;
+use crate::time::{DAY, Seconds};
+
+use copies::with_copies;
+use draw::Drawn;
+
+const WEEK: Seconds = 7 * DAY;
+
+/// The fewest weeks of a log that can be resampled.
+const LEAST_WEEKS: usize = 8;
+
+/// The fewest users of a log whose users can be resampled.
+const LEAST_USERS: usize = 10;
+
+/// With fewer users than this, a note says that resamples are much alike.
+const FEW_USERS: usize = 30;
+
+/// With more of the area of one user than this, a note says so.
+const LARGE_USER: f64 = 0.3;
+
+/// What is known of a resample, beside its jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resampled {
+    /// The user of the log by copy, as jobs had it. Copy 1 is the first.
+    pub users: Vec<i32>,
+    /// The record of the log by record of the resample.
+    records: Vec<u32>,
+    /// The weeks of the circle.
+    pub weeks: usize,
+    /// How often was drawn until the load was near that of the log.
+    pub draws: u32,
+    /// The load, as a share of the machine.
+    pub load: f64,
+    /// The load of the log.
+    pub load_of_log: f64,
+    /// Whether the load is as near as was asked for.
+    pub is_load_met: bool,
+    /// The users of the log.
+    pub users_of_log: usize,
+    /// The share of the area of the largest user of the log.
+    pub largest_user: f64,
+}
+
+impl Resampled {
+    /// The user of the log whose copy this is, as the jobs of the log have it.
+    pub fn user_of_log(&self, copy: i32) -> i32 {
+        usize::try_from(copy).ok().and_then(|copy| self.users.get(copy.checked_sub(1)?)).copied().unwrap_or(copy)
+    }
+
+    /// The record of the log of a record of the resample.
+    pub fn record_of_log(&self, record: u32) -> u32 {
+        self.records[record as usize]
+    }
+
+    /// What someone who reads the results should know, one sentence each.
+    pub fn notes(&self, seed: u64) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.is_load_met {
+            notes.push(format!(
+                "resample {seed}: no draw of {} had the load of the log, {:.3}; the nearest is taken, {:.3}",
+                self.draws, self.load_of_log, self.load
+            ));
+        }
+        if self.users_of_log < FEW_USERS {
+            notes.push(format!(
+                "the log has {} only: resamples differ by which of them are drawn",
+                counted(self.users_of_log as u64, "user")
+            ));
+        }
+        if self.largest_user > LARGE_USER {
+            notes.push(format!(
+                "one user has {:.0}% of the area of the log: resamples differ mostly by how often this user is drawn",
+                100.0 * self.largest_user
+            ));
+        }
+        notes
+    }
+}
+
+/// The input of a draw: the jobs of a log by user, and its weeks.
+struct Year<'a> {
+    jobs: &'a [Job],
+    procs: u32,
+    /// The first submission.
+    first: i64,
+    /// The weeks of the circle.
+    weeks: usize,
+    /// Area in processor-seconds, over all processors from the first submission to the last.
+    load: f64,
+    /// In order of their numbers; all unknown users are one.
+    users: Vec<User>,
+}
+
+/// A user of the log.
+struct User {
+    /// As the jobs have it; -1 if unknown.
+    code: i32,
+    /// The places of the jobs, in workload order.
+    jobs: Vec<u32>,
+    /// Processor-seconds.
+    area: f64,
+}
+
+impl Year<'_> {
+    fn of(workload: &Workload) -> Year<'_> {
+        let jobs = &workload.jobs[..];
+        let (first, length) = (workload.first_submit(), (workload.last_submit() - workload.first_submit()).max(1));
+        let weeks = ((length + WEEK / 2) / WEEK) as usize;
+        let mut users = litemap::LiteMap::<i32, User>::new();
+        for (job, at) in jobs.iter().zip(0..) {
+            let code = job.submission.user;
+            let user = users.entry(code).or_insert_with(|| User { code, jobs: Vec::new(), area: 0.0 });
+            user.jobs.push(at);
+            user.area += area(job);
+        }
+        let users: Vec<User> = users.into_tuple_vec().into_iter().map(|(_, user)| user).collect();
+        let all: f64 = users.iter().map(|user| user.area).sum();
+        let load = all / (f64::from(workload.procs) * length as f64);
+        Year { jobs, procs: workload.procs, first, weeks, load, users }
+    }
+
+    fn area(&self) -> f64 {
+        self.users.iter().map(|user| user.area).sum()
+    }
+
+    fn circle(&self) -> Seconds {
+        self.weeks as Seconds * WEEK
+    }
+
+    /// The week of the circle in which a job is submitted.
+    fn week(&self, at: u32) -> usize {
+        ((self.jobs[at as usize].submission.submit - self.first) / WEEK) as usize % self.weeks
+    }
+
+    /// The load of these processor-seconds on the circle.
+    fn load_of(&self, area: f64) -> f64 {
+        area / (f64::from(self.procs) * self.circle() as f64)
+    }
+
+    /// Checks that it can be resampled so.
+    fn check(&self, how: &Resample) -> Result<(), String> {
+        if self.weeks < LEAST_WEEKS {
+            let weeks = counted(self.weeks as u64, "week");
+            return Err(format!("the log has {weeks}; --resample needs {LEAST_WEEKS}"));
+        }
+        if let Some(key) = how.block_over(self.weeks) {
+            return Err(format!("--resample {how}: {key} is at most {}, the weeks of the log", self.weeks));
+        }
+        let all = self.area();
+        let unknown = self.users.iter().find(|user| user.code == -1).map_or(0.0, |user| user.area / all);
+        if matches!(how, Resample::Users { .. }) {
+            let known = self.users.len();
+            if known < LEAST_USERS {
+                let users = counted(known as u64, "user");
+                return Err(format!(
+                    "the log names {users}; --resample users needs {LEAST_USERS}: use --resample weeks"
+                ));
+            }
+            if unknown > 0.5 {
+                return Err(format!(
+                    "the users of {:.0}% of the area are unknown: use --resample weeks",
+                    100.0 * unknown
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn area(job: &Job) -> f64 {
+    job.runtime as f64 * f64::from(job.submission.procs)
+}
+
+impl Resample {
+    /// Checks that a workload can be resampled so.
+    ///
+    /// # Errors
+    /// If it is too short, or has too few users.
+    pub fn check(&self, workload: &Workload) -> Result<(), TraceError> {
+        Year::of(workload).check(self).map_err(|why| TraceError::unusable(&workload.label, why))
+    }
+}
+
+/// Draws a resample of a workload.
+///
+/// # Errors
+/// If the log is too short, or has too few users.
+pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result<Workload, TraceError> {
+    how.check(workload)?;
+    let year = Year::of(workload);
+    let all = year.area();
+    let mut rng = stream(seed, "resample");
+    let (drawn, draws): (Drawn, u32) = match how {
+        Resample::Users { load, profile } => draw::users(&year, *load, *profile, &mut rng),
+        Resample::Weeks { load, block } => draw::weeks(&year, *load, *block, &mut rng),
+    };
+    let load = year.load_of(drawn.area);
+    let facts = Resampled {
+        users: drawn.users,
+        records: Vec::new(),
+        weeks: year.weeks,
+        draws,
+        load,
+        load_of_log: year.load,
+        is_load_met: (load / year.load - 1.0).abs() <= how.load(),
+        users_of_log: year.users.len(),
+        largest_user: year.users.iter().map(|user| user.area / all).fold(0.0, f64::max),
+    };
+    Ok(with_copies(workload, drawn.jobs, facts))
+}
+
+impl Workload {
+    /// What is known of it if it is a resample.
+    pub fn resampled(&self) -> Option<&Resampled> {
+        self.resampled.as_deref()
+    }
+
+    /// The user of the log of a job: of a resample, the user whose copy submits it.
+    pub fn user_of_log(&self, job: &Job) -> i32 {
+        self.resampled().map_or(job.submission.user, |resampled| resampled.user_of_log(job.submission.user))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! Another year of a site: resampled logs, and what they say of a setting.
+
+use std::collections::BTreeMap;
+
+use crate::support::{Folder, real_log, real_logs, sim, sim_ok};
+
+/// The columns of the only row of a CSV, by name.
+fn row(text: &str) -> impl Fn(&str) -> String {
+    let lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_string).collect()).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    move |name| {
+        let at = lines[0].iter().position(|other| other == name);
+        lines[1][at.unwrap_or_else(|| panic!("no column {name} in {:?}", lines[0]))].clone()
+    }
+}
+
+/// A log of 20 users over 16 weeks: every user has a batch in some weeks.
+fn log() -> String {
+    let mut text = "; MaxProcs: 8\n; UnixStartTime: 1700000000\n".to_string();
+    let mut jobs: Vec<(i64, i64, i64, i64)> = Vec::new();
+    for user in 0..20i64 {
+        for batch in 0..12 {
+            let week = (user * 5 + batch * (1 + user % 3)) % 16;
+            let begin = week * 604_800 + user * 20_000 % 500_000;
+            jobs.extend((0..8).map(|job| (begin + job * 60, 1 + (user + job) % 8, 3_000 + user * 400, user)));
+        }
+    }
+    jobs.push((16 * 604_800, 1, 60, 0));
+    jobs.sort();
+    for ((submit, procs, run, user), number) in jobs.iter().zip(1..) {
+        let estimate = 2 * run;
+        text +=
+            &format!("{number} {submit} 5 {run} {procs} -1 -1 {procs} {estimate} -1 1 {} 1 1 1 1 -1 -1\n", user + 1);
+    }
+    text
+}
+
+#[test]
+fn a_resample_that_is_written_gives_the_same_run() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let made = folder.text("made.swf");
+    for (how, seed) in [("users", "1"), ("users:profile=0", "2"), ("weeks:block=2", "3")] {
+        let direct = sim_ok(&[&log, "--resample", how, "--seed", seed, "--format", "csv", "--scheduler", "easy"]);
+        sim_ok(&["trace", "convert", &log, "--resample", how, "--seed", seed, "--out", &made]);
+        let text = folder.read("made.swf");
+        assert!(text.contains(&format!("; Note: resampled by shadowtime, {how}, seed {seed}")), "{how}");
+        let read = sim_ok(&[&made, "--format", "csv", "--scheduler", "easy"]);
+        for column in ["jobs", "wait_mean", "bsld_mean", "ra_mean", "utilization", "jain", "makespan"] {
+            assert_eq!(row(&direct)(column), row(&read)(column), "{how}: {column}");
+        }
+        assert_eq!(row(&direct)("options"), format!("resample={how} seed={seed}"));
+    }
+    // Links go with their copies: none is between users.
+    sim_ok(&["trace", "convert", &log, "--resample", "users", "--feedback", "think", "--out", &made]);
+    let text = folder.read("made.swf");
+    let jobs: Vec<Vec<i64>> = text
+        .lines()
+        .filter(|line| !line.starts_with(';'))
+        .map(|line| line.split_whitespace().map(|field| field.parse().unwrap()).collect())
+        .collect();
+    let linked = jobs.iter().filter(|job| job[16] > 0);
+    assert!(linked.clone().count() > 100 && linked.clone().all(|job| jobs[job[16] as usize - 1][11] == job[11]));
+}
+
+#[test]
+fn replications_are_other_years_where_the_log_allows_it() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let setting = ["--scheduler", "sjbf", "--predictor", "estimate", "--baseline", "easy/estimate"];
+    let run = |more: &[&str]| sim(&[&[log.as_str()], &setting[..], more].concat());
+    let csv = run(&["--replications", "5", "--format", "csv"]);
+    assert!(csv.err.contains("another year; --resample none shakes the same year"), "{}", csv.err);
+    let get = row(&csv.out);
+    assert_eq!((get("rows"), get("options")), ("5".to_string(), "resample=users".to_string()));
+    let number = |name: &str| get(name).parse::<f64>().unwrap();
+    assert!(number("wait_mean_q10") <= number("wait_mean") && number("wait_mean") <= number("wait_mean_q90"));
+    assert!(number("wait_improvement_pct_low") < number("wait_improvement_pct"));
+    assert!(number("wait_better_in") <= 5.0 && !csv.out.contains("_ci95"));
+    // The log itself is beside the resamples, and each of these is a run of its own.
+    let alone =
+        |more: &[&str]| row(&run(&[more, &["--format", "csv"]].concat()).out)("wait_mean").parse::<f64>().unwrap();
+    assert!((number("wait_mean_log") - alone(&[])).abs() < 1e-3);
+    let years: Vec<f64> =
+        ["1", "2", "3", "4", "5"].iter().map(|seed| alone(&["--resample", "users", "--seed", seed])).collect();
+    assert!((number("wait_mean") - years.iter().sum::<f64>() / 5.0).abs() < 1e-3);
+    let same = alone(&["--resample", "users", "--replication", "3"]);
+    assert_eq!(same, years[2]);
+    // One thread or several.
+    let again = run(&["--replications", "5", "--format", "csv", "--threads", "1"]);
+    assert_eq!(again.out, csv.out);
+    let table = run(&["--replications", "5", "--format", "table"]).out;
+    for words in ["the log", " of 5", "Another year: means of 5 resamples of the log (seeds 1 to 5)"] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+    let shaken = run(&["--replications", "5", "--resample", "none", "--format", "table"]);
+    assert!(shaken.out.contains("They are the same year, shaken") && !shaken.err.contains("another year"));
+    // The embedded log has three weeks.
+    let short = sim(&["--replications", "3", "--first", "300", "--format", "table"]);
+    assert!(short.out.contains("the same year, shaken"), "{}", short.out);
+}
+
+#[test]
+fn what_cannot_be_resampled_says_why() {
+    for (args, why) in [
+        (&["--resample", "users"][..], "the log has 3 weeks; --resample needs 8"),
+        (&["--resample", "users", "--repeat", "2"], "--repeat has no effect together with --resample"),
+        (&["--resample", "users:load=0%"], "a share from 1% to 100%"),
+        (&["--resample", "years"], "the resampling methods are users, weeks"),
+        (&["--scheduler", "replay", "--baseline", "none", "--resample", "users"], "remove --resample"),
+        (&["trace", "convert", "-", "--first", "7", "--out", "-"], "--resample <HOW>"),
+    ] {
+        let ran = sim(args);
+        assert!(ran.code != 0 && ran.err.contains(why), "{args:?}: {}", ran.err);
+    }
+}
+
+/// The means over 20 resamples of EASY's wait and slowdown on KTH, of the accuracy of `sbh`, and of how SJBF with `kin` compares, are
+/// those that another program found, within three standard errors of a difference.
+#[test]
+fn resamples_of_kth_are_those_of_another_program() {
+    let Some(folder) = real_logs("resamples_of_kth_are_those_of_another_program") else { return };
+    let kth = real_log(&folder, "KTH-SP2-1996");
+    let run = |how: &str, setting: &str, predictor: &str| {
+        let args = ["--replications", "20", "--scheduler", setting, "--predictor", predictor, "--format", "csv"];
+        let base = ["--baseline", "easy/estimate", "--resample", how];
+        sim_ok(&[&[kth.to_str().unwrap()], &args[..], &base[..]].concat())
+    };
+    for (how, wait, bsld, ra, gain) in [
+        ("users:load=5%", (7450.0, 1240.0), (97.5, 15.1), (0.626, 0.009), (0.71, 0.04)),
+        ("weeks:load=5%", (6950.0, 780.0), (92.9, 10.1), (0.627, 0.008), (0.63, 0.04)),
+    ] {
+        let kin = run(how, "sjbf:running=estimate", "kin");
+        let sbh = run(how, "sjbf", "sbh");
+        let (kin, sbh) = (row(&kin), row(&sbh));
+        let number = |text: String| text.parse::<f64>().unwrap();
+        let ratio = number(kin("bsld_mean")) / number(kin("base_bsld_mean"));
+        for (what, value, (published, half)) in [
+            ("wait", number(kin("base_wait_mean")), wait),
+            ("slowdown", number(kin("base_bsld_mean")), bsld),
+            ("accuracy", number(sbh("ra_mean")), ra),
+            ("sjbf/kin", ratio, gain),
+        ] {
+            assert!((value - published).abs() <= half, "{how}, {what}: {value}, not {published} +- {half}");
+        }
+    }
+}
+
+/// Candidates compete in other years of the first part of the log; a guard counts by the share of them in which it is broken.
+#[test]
+fn candidates_compete_in_other_years() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let recommend = |more: &[&str]| {
+        let args = ["recommend", &log, "--candidates", "sjbf/estimate,easy/perfect,fcfs/estimate", "--choose", "0.7"];
+        sim_ok(&[&args, more].concat())
+    };
+    let rows = |text: &str| -> Vec<BTreeMap<String, String>> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let names = reader.headers().unwrap().clone();
+        let named =
+            |row: csv::StringRecord| names.iter().map(str::to_string).zip(row.iter().map(str::to_string)).collect();
+        reader.records().map(|row| named(row.unwrap())).collect()
+    };
+    let found =
+        rows(&recommend(&["--replications", "4", "--guard", "none", "--guard", "wait_max=0.99x", "--format", "csv"]));
+    let years: Vec<_> =
+        found.iter().filter(|row| row["options"].contains("resample") || !row["wait_mean_log"].is_empty()).collect();
+    assert!(!years.is_empty() && years.iter().all(|row| row["rows"] == "4" && row["part"] == "choose"), "{found:?}");
+    let mut is_anything_broken = false;
+    for row in &years {
+        let times: usize =
+            row["broken_in"].split_once(':').map_or(0, |(_, text)| text.split('/').next().unwrap().parse().unwrap());
+        assert_eq!(times > 2, row["broken_guards"] == "wait_max=0.99x", "{row:?}");
+        is_anything_broken |= times > 0;
+    }
+    assert!(is_anything_broken);
+    // The gain of the first is that of the main command on the same resamples.
+    let first = years[0];
+    let jobs = (1921.0f64 * 0.7).floor().to_string();
+    let args = ["--scheduler", &first["scheduler"], "--predictor", &first["predictor"], "--baseline", "easy/estimate"];
+    let same =
+        sim_ok(&[&[log.as_str(), "--first", &jobs, "--replications", "4", "--format", "csv"], &args[..]].concat());
+    for column in ["bsld_improvement_pct", "bsld_mean", "wait_max_q90", "bsld_better_in"] {
+        assert_eq!(row(&same)(column), first[column], "{column}");
+    }
+    let none = recommend(&["--resample", "none", "--replications", "2", "--format", "csv"]);
+    assert!(!none.contains("wait_mean_log") && rows(&none).iter().all(|row| row["rows"] == "2"));
+    let table = recommend(&["--replications", "3", "--guard-risk", "20%", "--format", "table"]);
+    for words in
+        ["better in", "guards broken in", "they competed on 3 resamples of the first part", "in more than 20% of them"]
+    {
+        assert!(table.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {table}");
+    }
+}
+
+/// The predicted improvement is that of the first part, the measured one that of the rest.
+#[test]
+fn intervals_are_compared_with_what_happened() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let args =
+        ["recommend", "--calibrate", &log, "--candidates", "sjbf/estimate", "--choose", "0.7", "--replications", "4"];
+    let text = sim_ok(&[&args[..], &["--format", "csv"]].concat());
+    let cases: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(cases.iter().map(|case| case[2]).collect::<Vec<_>>(), ["bsld_mean", "wait_max", "wide_wait_mean"]);
+    let setting = ["--scheduler", "sjbf", "--predictor", "estimate", "--baseline", "easy/estimate", "--format", "csv"];
+    let first = sim_ok(&[&[log.as_str(), "--first", "1344", "--replications", "4"], &setting[..]].concat());
+    let rest = sim_ok(&[&[log.as_str(), "--warmup", "1344"], &setting[..]].concat());
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    for (case, short) in cases.iter().zip(["bsld", "wait_max", "wide_wait"]) {
+        for (at, column) in [(3, ""), (4, "_low"), (5, "_high")] {
+            assert_eq!(case[at], row(&first)(&format!("{short}_improvement_pct{column}")), "{short}{column}");
+        }
+        let [low, high, measured] = [4, 5, 6].map(|at| number(case[at]));
+        assert_eq!(case[7], if (low..=high).contains(&measured) { "yes" } else { "no" });
+    }
+    assert_eq!(cases[0][6], row(&rest)("bsld_improvement_pct"));
+    let table = sim_ok(&[&args[..], &["--format", "table"]].concat());
+    assert!(table.contains("outcomes") && table.contains("are inside the 95% intervals"), "{table}");
+}
