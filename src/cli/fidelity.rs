@@ -194,7 +194,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let rows: Vec<_> = schedules.iter().map(|schedule| schedule.row.clone()).collect();
     if let (Some(out), Some(nearest)) = (html, schedules.first()) {
         let verdict = verdict_in_words(&format!("The nearest schedule, {},", nearest.name), &nearest.figures);
-        let page = rows_page::page(format!("Simulated and recorded: {}", workload.label), verdict, &rows);
+        let page = rows_page::page(format!("Simulated and recorded: {}", workload.label), verdict, None, &rows);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     let table = |out: &mut dyn Write, width: Width| {

@@ -18,9 +18,10 @@ use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users
 use crate::experiment::{Options, Setting};
 use crate::metrics::Column;
 use crate::recommend::{
-    Coverage, Question, Years, answer_in_words, coverage_settings, covered, default_candidates, figure, guards,
-    recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
+    CandidateRuns, Coverage, Question, Years, answer_in_words, coverage_settings, covered, default_candidates, figure,
+    guards, recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
 };
+use crate::report::html::years_chart;
 use crate::spec::{SpecError, expand};
 use crate::text::counted;
 use crate::trace::{Resample, Source, Workload};
@@ -266,7 +267,9 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let rows = recommendation_cells(&found);
     if let Some(out) = html {
         let title = format!("What to use on {}", found.candidates[0].runs().label().trace);
-        let page = rows_page::page(title, answer_in_words(&found), &rows);
+        let runs: Vec<_> = found.candidates.iter().map(CandidateRuns::runs).collect();
+        let chart = years_chart(&runs.iter().zip(1..).collect::<Vec<_>>(), found.question.objective);
+        let page = rows_page::page(title, answer_in_words(&found), chart, &rows);
         out.fill(|out| out.write_all(page.as_bytes()))?;
     }
     Ok(args.output.print.print_rows(stdout_taken, &rows, |out, width| write_recommendation(out, width, &found))?)

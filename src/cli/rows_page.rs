@@ -4,11 +4,16 @@ use std::collections::BTreeSet;
 
 use maud::html;
 
-use crate::report::html::{DataCell, DataTable, Fact, Page, PageSection};
+use crate::report::html::{ChartFigure, DataCell, DataTable, Fact, Page, PageSection, figures_markup};
 use crate::report::{Cell, grouped};
 
-/// A page with what came out first, and then a table of all rows. Columns in which every row has the same are facts.
-pub fn page<N: AsRef<str>>(title: String, result: String, rows: &[Vec<(N, Cell)>]) -> String {
+/// A page with what came out first, a chart if there is one, and then a table of all rows. Columns in which every row has the same are facts.
+pub fn page<N: AsRef<str>>(
+    title: String,
+    result: String,
+    chart: Option<ChartFigure>,
+    rows: &[Vec<(N, Cell)>],
+) -> String {
     let names: Vec<&str> = rows.first().into_iter().flatten().map(|(name, _)| name.as_ref()).collect();
     let texts_of = |at: usize| rows.iter().map(|row| row[at].1.text()).collect::<BTreeSet<_>>();
     let (shared, columns): (Vec<usize>, Vec<usize>) =
@@ -19,7 +24,9 @@ pub fn page<N: AsRef<str>>(title: String, result: String, rows: &[Vec<(N, Cell)>
     let same = same.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
     let mut facts = vec![Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION")))];
     facts.extend((!same.is_empty()).then(|| Fact::new("of all rows", same)));
-    let sections = vec![PageSection { title: "All rows".to_string(), content: table.markup() }];
+    let chart = chart.map(|chart| PageSection { title: chart.title.clone(), content: figures_markup(&[chart]) });
+    let rows = PageSection { title: "All rows".to_string(), content: table.markup() };
+    let sections = chart.into_iter().chain([rows]).collect();
     Page { title, result: vec![html! { (result) }], remark: html! {}, facts, sections }.write()
 }
 

@@ -64,6 +64,22 @@ impl YearGain {
     }
 }
 
+/// The improvements of a setting over its baseline in percent; positive is better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct YearGains {
+    /// In the log. None if the log was not run.
+    pub log: Option<f64>,
+    /// In each resample for which it is defined.
+    pub resamples: Vec<f64>,
+}
+
+impl YearGains {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = f64> {
+        self.log.into_iter().chain(self.resamples.iter().copied())
+    }
+}
+
 /// The mean, and the half-width of the 95% interval of a next value: that of the mean times the root of n + 1.
 pub fn next_observation(values: &[f64]) -> (f64, Option<f64>) {
     let (mean, half) = mean_and_half_width(values);

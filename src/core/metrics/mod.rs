@@ -21,7 +21,7 @@ mod row;
 mod series;
 mod summary;
 
-pub use another_year::{Spread, YearGain};
+pub use another_year::{Spread, YearGain, YearGains};
 pub use breakdown::{
     Breakdown, GroupBaseline, GroupBy, Grouping, Groupings, RUNTIME_CLASSES, runtime_class, runtime_class_name,
     width_class, width_class_name,

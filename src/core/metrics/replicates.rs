@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::another_year::{Spread, YearGain, next_observation};
+use super::another_year::{Spread, YearGain, YearGains, next_observation};
 use super::cell::{Cell, Cells};
 use super::column::Column;
 use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns, columns_on};
@@ -232,6 +232,15 @@ impl<'a> Replicates<'a> {
             Some((column.figure_of(&row.baseline.as_ref()?.summary)?, column.figure_of(&row.summary)?))
         };
         YearGain::of(better, &self.drawn().filter_map(pair).collect::<Vec<_>>())
+    }
+
+    /// With resamples: the improvement over the baseline in percent in each of them, and in the log. None for runs of the same year,
+    /// without a baseline, and for a column that is neither good nor bad.
+    pub fn gains_in_years(&self, column: &Column) -> Option<YearGains> {
+        let percent = |row: &RunRow| column.improvement(&row.baseline.as_ref()?.summary, &row.summary);
+        self.year_gain(column)?;
+        let log = self.log.and_then(|log| percent(self.rows[log]));
+        Some(YearGains { log, resamples: self.drawn().filter_map(percent).collect() })
     }
 
     /// The means of the main figures, and of the improvements over the baseline if there is one.

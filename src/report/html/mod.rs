@@ -20,6 +20,7 @@ mod sweep;
 mod swept_lines;
 mod text_width;
 mod units;
+mod years;
 
 pub use chart_files::{ChartFile, WrittenReport};
 pub use charts::{GanttColors, GanttData, PicturedSetting, chart_probes};
@@ -33,6 +34,7 @@ pub use figure::{ChartFigure, ChartPicture, Mark, figures as figures_markup};
 pub use frame::{Frame, TALL};
 pub use page::{Page, PageSection};
 pub use svg::Ink;
+pub use years::years_chart;
 
 use crate::text::printable;
 

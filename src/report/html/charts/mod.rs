@@ -7,6 +7,7 @@ mod gantt;
 mod heat_map;
 mod long_enough;
 mod on_nodes;
+mod other_years;
 mod over_time;
 mod scatter;
 
@@ -25,7 +26,7 @@ use crate::trace::Workload;
 /// The charts by section of the page. Those of the first are beside its table.
 pub const SECTIONS: [(&str, &[Chart]); 6] = [
     ("The figures", &[by_setting::WAITS, by_setting::SLOWDOWNS, distribution::WAITS]),
-    ("Who gains, who pays", &[heat_map::CHART, scatter::CHART]),
+    ("Who gains, who pays", &[other_years::CHART, heat_map::CHART, scatter::CHART]),
     ("Slowdowns and predictions", &[distribution::SLOWDOWNS, long_enough::CHART]),
     ("Over time", &[over_time::QUEUE, over_time::UTILIZATION]),
     ("Nodes and partitions", &[on_nodes::REASONS, on_nodes::PARTITIONS]),
