@@ -74,6 +74,12 @@ pub fn mean_and_half_width(values: &[f64]) -> (f64, Option<f64>) {
     (mean, Some(quantile * (variance / count).sqrt()))
 }
 
+/// The mean, and the half-width of the 95% interval of a next value: that of the mean times the root of n + 1.
+pub fn next_observation(values: &[f64]) -> (f64, Option<f64>) {
+    let (mean, half) = mean_and_half_width(values);
+    (mean, half.map(|half| half * (values.len() as f64 + 1.0).sqrt()))
+}
+
 /// Spearman's rank correlation of two columns of values: Pearson's correlation of their ranks, where equal values share the
 /// mean of their ranks (midranks). This is exact with ties, unlike the formula with squared differences of ranks.
 ///

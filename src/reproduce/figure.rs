@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::{Cells, Column, ListedColumn, cells, column_list, listed};
-use crate::stats::mean_and_half_width;
+use crate::stats::{mean_and_half_width, next_observation};
 
 /// One number of a paper, and ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,6 +144,17 @@ impl Figure {
     /// The first of these values, with the 95% interval of their mean.
     pub fn first_of(at: At<'_>, published: &str, values: &[f64]) -> Figure {
         Figure::new(at, published, values.first().copied().unwrap_or(f64::NAN)).over(values)
+    }
+
+    /// The same; of the log and of resamples of it, the interval is that of another year.
+    pub fn of_runs(at: At<'_>, published: &str, values: &[f64], are_years: bool) -> Figure {
+        if !are_years {
+            return Figure::first_of(at, published, values);
+        }
+        let figure = Figure::new(at, published, values.first().copied().unwrap_or(f64::NAN));
+        let (mean, half) = next_observation(values.get(1..).unwrap_or_default());
+        let interval = half.map(|half| (mean - half, mean + half)).filter(|(low, _)| low.is_finite());
+        Figure { interval, ..figure }
     }
 
     /// The mean of these values, with its 95% interval.

@@ -3,7 +3,7 @@
 
 use super::figure::Figure;
 use super::logs::{ArchiveLog, CTC, CURIE, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, pair_cells};
-use super::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
+use super::study::{Computed, RESAMPLE, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::experiment::{Setting, simulate};
 use crate::metrics::RunRow;
 use crate::metrics::columns::BSLD_MEAN;
@@ -26,11 +26,11 @@ pub const GAUSSIER: Study = Study {
 Slowdowns and flow times. Uses the logs KTH-SP2-1996, CTC-SP2-1996 (with 338 processors), SDSC-SP2-1998, SDSC-BLUE-2000 and \
 CEA-Curie-2011 of the Parallel Workloads Archive, any version. Jobs end at their estimates.",
     logs: &LOGS,
-    options: &[StudyOption::replications([6, 1], SHAKEN)],
+    options: &[StudyOption::replications([6, 1], SHAKEN), RESAMPLE],
     has_runs: true,
     cost: None,
     unit: "runs",
-    steps: |setup| setup.logs.len() * CASES.len() * setup.replications as usize,
+    steps: |setup| setup.logs.len() * CASES.len() * setup.runs_of_each() as usize,
     compute,
 };
 
@@ -73,15 +73,16 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
     let mut cells = Vec::new();
     for log in &setup.logs {
         for case in &CASES {
-            cells.extend(pair_cells(&log.file, case.setting, options(log), setup.replications));
+            let options = [options(log), setup.of_replications()].concat();
+            cells.extend(pair_cells(&log.file, case.setting, &options, setup.runs_of_each()));
         }
     }
     let plan = RunPlan::of(cells);
     let runs = compute_rows(&plan, setup.folder.as_deref(), setup.threads, progress)?;
-    let mut rows = runs.rows.chunks(setup.replications as usize);
+    let mut rows = runs.rows.chunks(setup.runs_of_each() as usize);
     let mut figures = Vec::new();
     for log in &setup.logs {
-        figures.extend(CASES.iter().zip(&mut rows).map(|(case, rows)| slowdown(log, case, rows)));
+        figures.extend(CASES.iter().zip(&mut rows).map(|(case, rows)| slowdown(setup, log, case, rows)));
     }
     figures.extend(flow_times(setup)?);
     Ok(Computed { figures, runs: Some((plan, runs)) })
@@ -93,11 +94,11 @@ fn options(log: &FoundLog) -> &'static [(&'static str, &'static str)] {
 }
 
 /// The mean bounded slowdown of a case on a log.
-fn slowdown(log: &FoundLog, case: &GaussierCase, rows: &[RunRow]) -> Figure {
+fn slowdown(setup: &Setup, log: &FoundLog, case: &GaussierCase, rows: &[RunRow]) -> Figure {
     let values: Vec<f64> = rows.iter().map(|row| row.summary.bsld_mean).collect();
     let at = (BSLD_MEAN.about, log.log.name, case.name);
     let note = if log.log == CTC { "338 processors, as in the paper" } else { "" };
-    Figure::first_of(at, case.published[place(log)], &values).noted(note).because(reason(case, &log.log))
+    Figure::of_runs(at, case.published[place(log)], &values, setup.resample).noted(note).because(reason(case, &log.log))
 }
 
 /// The longest time from submission to end, on the logs as they are.

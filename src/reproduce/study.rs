@@ -71,6 +71,15 @@ impl StudyOption {
     }
 }
 
+/// Whether replications are other years.
+pub const RESAMPLE: StudyOption = StudyOption {
+    name: "resample",
+    about: "Replications are resamples of the users of each log, in addition to the log: which claims hold in another year? Intervals are those of another year",
+    values: [0, 0],
+    bounds: [0, 1],
+    set: |setup, resample| setup.resample = resample > 0,
+};
+
 /// What replications are, where a study has a few runs of each setting.
 pub const SHAKEN: &str = "The number of runs of each setting: the first on the log as it is, the others on slightly shaken copies (submissions moved by up to 30 s). Intervals are over all of them";
 
@@ -110,6 +119,8 @@ pub struct Setup {
     pub quick: bool,
     /// The number of runs of each case, or of random workloads or searches.
     pub replications: u64,
+    /// Whether replications are resamples of the users of a log, and not shaken copies.
+    pub resample: bool,
     /// The number of days of made workloads.
     pub days: u32,
     /// Whether all jobs of a log are used, and not only as many as in the paper.
@@ -122,11 +133,31 @@ impl Setup {
     /// A study on these logs with its options at their defaults, or at those of a first look.
     pub fn new(study: &Study, logs: Vec<FoundLog>, threads: usize, quick: bool) -> Setup {
         let plan = EvaluationPlan { threads, ..EvaluationPlan::default() };
-        let mut setup = Setup { logs, folder: None, threads, quick, replications: 1, days: 0, all_jobs: false, plan };
+        let mut setup = Setup {
+            logs,
+            folder: None,
+            threads,
+            quick,
+            replications: 1,
+            resample: false,
+            days: 0,
+            all_jobs: false,
+            plan,
+        };
         for option in study.options {
             (option.set)(&mut setup, option.values[usize::from(quick)]);
         }
         setup
+    }
+
+    /// The runs of each setting on a log: the log as it is is the first of the replications, unless these are resamples.
+    pub fn runs_of_each(&self) -> u64 {
+        self.replications + u64::from(self.resample)
+    }
+
+    /// The options of the main command that make replications.
+    pub fn of_replications(&self) -> &'static [(&'static str, &'static str)] {
+        if self.resample { &[("resample", "users")] } else { &[] }
     }
 }
 

@@ -4,7 +4,7 @@
 //! The intervals are those of a next observation, not of the mean: more resamples do not make next year surer.
 
 use super::improvement::Better;
-use crate::stats::{mean_and_half_width, percentiles};
+use crate::stats::{next_observation, percentiles};
 
 /// A figure of the log and of its resamples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,12 +78,6 @@ impl YearGains {
     pub fn all(&self) -> impl Iterator<Item = f64> {
         self.log.into_iter().chain(self.resamples.iter().copied())
     }
-}
-
-/// The mean, and the half-width of the 95% interval of a next value: that of the mean times the root of n + 1.
-pub fn next_observation(values: &[f64]) -> (f64, Option<f64>) {
-    let (mean, half) = mean_and_half_width(values);
-    (mean, half.map(|half| half * (values.len() as f64 + 1.0).sqrt()))
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::another_year::{Spread, YearGain, YearGains, next_observation};
+use super::another_year::{Spread, YearGain, YearGains};
 use super::cell::{Cell, Cells};
 use super::column::Column;
 use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns, columns_on};
 use super::fairness::{Losers, UserChange};
 use super::row::{RunLabel, RunRow};
 use crate::sort::sort_by;
-use crate::stats::mean_and_half_width;
+use crate::stats::{mean_and_half_width, next_observation};
 
 /// The mean of a figure over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

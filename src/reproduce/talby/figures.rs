@@ -54,6 +54,8 @@ pub fn unmatched(workloads: &[Workload]) -> Result<Figure, StudyError> {
 pub struct TalbyRuns<'a> {
     pub logs: &'a [FoundLog],
     pub cases: &'a [String],
+    /// Whether replications are resamples.
+    pub are_years: bool,
     /// The rows of all runs, in the order of the study's grid.
     pub rows: &'a [RunRow],
 }
@@ -116,7 +118,7 @@ impl TalbyRuns<'_> {
     fn figure(&self, at: At<'_>, published: &str, number: impl Fn(ReplicationRows<'_>) -> f64) -> Figure {
         let replications = self.rows.chunks(self.logs.len() * self.cases.len());
         let values: Vec<f64> = replications.map(|rows| number(ReplicationRows { study: self, rows })).collect();
-        Figure::first_of(at, published, &values)
+        Figure::of_runs(at, published, &values, self.are_years)
     }
 
     pub fn tables(&self) -> Vec<Figure> {

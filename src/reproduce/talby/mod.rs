@@ -4,7 +4,7 @@
 mod figures;
 
 use crate::reproduce::logs::{ArchiveLog, CTC, FoundLog, KTH, SDSC_BLUE, SDSC_SP2, grid_cell};
-use crate::reproduce::study::{Computed, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
+use crate::reproduce::study::{Computed, RESAMPLE, SHAKEN, Setup, StepDone, Study, StudyError, StudyOption};
 use crate::runs::{PlannedRun, RunPlan, compute_rows};
 use crate::trace::Workload;
 
@@ -23,7 +23,7 @@ pub const TALBY: Study = Study {
 Tables 2, 4, 5 and 6, Figures 2 to 5 and the claims of the text. Uses the logs SDSC-SP2-1998, CTC-SP2-1996, KTH-SP2-1996 and \
 SDSC-BLUE-2000 of the Parallel Workloads Archive, any version. Missing logs are named, and the tables are computed from the others.",
     logs: &[SDSC_SP2, CTC, KTH, SDSC_BLUE],
-    options: &[StudyOption::replications([10, 1], SHAKEN)],
+    options: &[StudyOption::replications([10, 1], SHAKEN), RESAMPLE],
     has_runs: true,
     cost: None,
     unit: "runs",
@@ -68,7 +68,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
     let runs = compute_rows(&plan, setup.folder.as_deref(), setup.threads, progress)?;
     let workloads: Vec<Workload> =
         setup.logs.iter().map(|log| log.workload(&[("procs", procs(&log.log))])).collect::<Result<_, _>>()?;
-    let study = TalbyRuns { logs: &setup.logs, cases: &cases, rows: &runs.rows };
+    let study = TalbyRuns { logs: &setup.logs, cases: &cases, rows: &runs.rows, are_years: setup.resample };
     let mut figures = study.tables();
     figures.extend(study.claims());
     figures.push(unmatched(&workloads)?);
@@ -81,9 +81,9 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 /// All runs of the study: one cell per replication, log and case, in this order of loops.
 fn cells(setup: &Setup, cases: &[String]) -> Vec<PlannedRun> {
     let mut cells = Vec::new();
-    for replication in 0..setup.replications as u32 {
+    for replication in 0..setup.runs_of_each() as u32 {
         for log in &setup.logs {
-            cells.extend(cases.iter().map(|case| cell(log, case, replication)));
+            cells.extend(cases.iter().map(|case| cell(log, case, replication, setup.of_replications())));
         }
     }
     cells
@@ -110,12 +110,12 @@ fn cases() -> Vec<String> {
     cases
 }
 
-fn cell(log: &FoundLog, case: &str, replication: u32) -> PlannedRun {
+fn cell(log: &FoundLog, case: &str, replication: u32, more: &[(&str, &str)]) -> PlannedRun {
     let (pair, inflate) = case.split_once(" inflate=").unwrap_or((case, "1"));
     let (scheduler, predictor) = pair.split_once('/').expect("scheduler/predictor");
     let options =
         [("scheduler", scheduler), ("predictor", predictor), ("inflate", inflate), ("procs", procs(&log.log))];
-    grid_cell(&log.file, &options, replication)
+    grid_cell(&log.file, &[&options, more].concat(), replication)
 }
 
 #[cfg(test)]
@@ -128,9 +128,9 @@ mod tests {
         let log = FoundLog { log: KTH, file: "KTH.swf".into() };
         for (at, case) in cases.iter().enumerate() {
             assert!(!cases[..at].contains(case), "{case} twice");
-            cell(&log, case, 3);
+            cell(&log, case, 3, &[]);
         }
-        let command = cell(&log, "easy/perfect inflate=2", 3).command();
+        let command = cell(&log, "easy/perfect inflate=2", 3, &[]).command();
         assert_eq!(
             command,
             "sim --trace KTH.swf --scheduler easy --predictor perfect --procs 100 --shake 30s --seed 3 --inflate 2 --format csv"
