@@ -3,18 +3,9 @@
 //! A whole array has at most `bf_max_job_array_resv` reservations in a row, its entries in other partitions are void in a backfill
 //! pass once a task has started, and a task that fails ends the turn of the others.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::job::{QueueEntry, SlurmJob};
-
-/// The tasks of a job array that wait behind the first one.
-#[derive(Clone, Debug, Default)]
-pub struct ArrayTasks {
-    /// Those that may start, in order of their numbers.
-    pub tasks: VecDeque<SlurmJob>,
-    /// How many more the limit of the array keeps out of the queue. Reservations are made for them too.
-    pub held: u32,
-}
 
 impl SlurmJob {
     /// The number of its entries in the queue, in the order of job numbers. A task that waits alone has another one than its array.

@@ -1,6 +1,7 @@
 //! A job as the daemon has it: what was asked for, completed by its rules.
 
-use super::arrays::ArrayTasks;
+use std::collections::VecDeque;
+
 use crate::machine::{Cluster, Constraint, Resource, Tres};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::time::{Seconds, Time};
@@ -58,6 +59,15 @@ pub struct SlurmJob {
     pub array: Option<u64>,
     /// The tasks of its array that wait behind it, if it is the first of them.
     pub behind: Option<Box<ArrayTasks>>,
+}
+
+/// The tasks of a job array that wait behind the first one.
+#[derive(Clone, Debug, Default)]
+pub struct ArrayTasks {
+    /// Those that may start, in order of their numbers.
+    pub tasks: VecDeque<SlurmJob>,
+    /// How many more the limit of the array keeps out of the queue. Reservations are made for them too.
+    pub held: u32,
 }
 
 /// An entry of the queue: a job in one of its partitions. A job in several partitions has several entries. Of an array the job is the

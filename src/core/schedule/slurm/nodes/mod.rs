@@ -32,12 +32,11 @@ mod ways;
 mod weights;
 
 pub use super::node_set::NodeSet;
-pub use arrays::ArrayTasks;
 pub(super) use arrays::ArrayTurns;
 pub use choice::{NodeWeight, plain_weight};
 pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
-pub use job::{NodeCounts, QueueEntry, SlurmJob};
+pub use job::{ArrayTasks, NodeCounts, QueueEntry, SlurmJob};
 pub use limits::{Chosen, OverLimit, Rejected, SiteLimits};
 pub use line::SlurmQueue;
 pub use owners::{Owner, Owners};
