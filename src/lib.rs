@@ -47,7 +47,7 @@
 //! | `core` | 4 | [`predict`] | the predictor interface with its four events, the board that predictors write to, one file or folder per predictor, programs in other languages, the catalog of all predictors |
 //! | `core` | 4 | [`schedule`] | the policy interface, the waiting queue and its orders, the running jobs, the state of a machine and what changes it, backfilling with its plans of reservations and its indexes of the queue, one file or folder per other policy, programs in other languages, the keys and the catalog of all policies |
 //! | `core` | 5 | [`engine`] | events and their order, users who react, the gate in front of the queue, observers of events; the only module that changes the state of a simulation |
-//! | `core` | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, the probes by which charts watch a run |
+//! | `core` | 6 | [`metrics`] | from the record of a run to numbers: summaries, the table of columns, improvement over a baseline, means over runs with their intervals, breakdowns of jobs into groups, fairness, series over time, the probes by which runs are watched |
 //! | `core` | 7 | [`experiment`] | one workload under a scheduler and a predictor, and the table of all options that change its result |
 //! | `core` | 7 | [`output`] | rows as CSV and JSON, jobs as SWF, and files that are never left half-written |
 //! | `report` | 8 | [`report`] | tables and pages: results in words, HTML with charts; does not use the engine |
@@ -129,7 +129,7 @@
 //! - What a line of `sim predict` can contain: `production/event.rs`; what an event does: `production/live/mod.rs`; what is kept and
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `runs/axis.rs`.
-//! - What runs share, and what can be wanted of one: `runs/execute.rs`; what identifies a finished run: `runs/keys.rs`.
+//! - What runs share: `runs/execute.rs`; what can be wanted of one: `runs/finished.rs`; what identifies a finished run: `runs/keys.rs`.
 //! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
 //! - Which lists are conditions, settings or seeds: `runs/axis.rs`. When a setting is clearly best:
 //!   `metrics/replicates.rs`; in words: `report/best.rs`.
@@ -145,7 +145,7 @@
 //! - Groups of jobs by what they ask for: `metrics/breakdown/request_classes.rs`. Who loses: `metrics/fairness.rs`. Why jobs
 //!   wait: `metrics/reasons.rs`.
 //! - What is shown of a user, group, queue or partition: `trace/shown_names.rs`; the option `--names`: `cli/names.rs`.
-//! - How charts watch a run: `metrics/pictures/`; axes and their ticks: `report/html/axis.rs`; colours and layout:
+//! - What is watched in a run, for charts and for all else: `metrics/probe.rs`; axes and their ticks: `report/html/axis.rs`; colours and layout:
 //!   `report/html/style.css`. Charts as files for papers (`--svg`): `report/html/chart_files.rs`; their colours:
 //!   `report/html/svg.rs`.
 //! - The keys of runs, which are made of the options: `experiment/run_key.rs`.

@@ -1,6 +1,7 @@
 //! `sim fidelity`: how near a simulated schedule is to the recorded one.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use clap::{ArgMatches, Args};
 
@@ -10,18 +11,18 @@ use super::names::NamesOption;
 use super::notes::warn_of_misfits;
 use super::options;
 use super::output_options::{Format, GroupOptions, KeepOption, OutputFiles, OutputOptions};
-use super::settings::{LogUnderSettings, Work};
+use super::settings::LogUnderSettings;
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use super::{CommandForm, is_given, parsed, rows_page};
 use crate::fidelity::{
-    DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading, FidelityRow,
-    RecordedComparison, RecordedWaits, fidelity_group_cells, verdict_in_words, write_compared_jobs, write_fidelity,
-    write_fidelity_groups, write_windows,
+    ComparedWaits, DEFAULT_PREDICTOR, DEFAULT_SCHEDULERS, FidelityBreakdown, FidelityFigures, FidelityHeading,
+    FidelityRow, RecordedComparison, RecordedWaits, fidelity_group_cells, verdict_in_words, write_compared_jobs,
+    write_fidelity, write_fidelity_groups, write_windows,
 };
-use crate::metrics::GroupBy;
+use crate::metrics::{GroupBy, Measure, Probes};
 use crate::report::{Cell, Output, OutputError, Width, write_csv};
-use crate::runs::{ComputedRuns, Details, FinishedRun};
+use crate::runs::{ComputedRuns, FinishedRun, WantedOfRuns};
 use crate::sort::sort_by;
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
 use crate::trace::{Log, ReadOptions, Workload};
@@ -121,6 +122,43 @@ impl PrintedSchedule {
     }
 }
 
+/// What is wanted of the schedules: the comparison of each with the recorded one.
+struct ComparedSchedules {
+    recorded: Arc<RecordedWaits>,
+    window: Seconds,
+    with_waits: bool,
+    with_groups: bool,
+}
+
+impl WantedOfRuns for ComparedSchedules {
+    type Row = FidelityFigures;
+    type Out = RecordedComparison;
+
+    fn format(&self) -> String {
+        FidelityFigures::format(self.window)
+    }
+
+    fn probes(&self, _: usize, _: &Workload, _: &Measure) -> Probes {
+        let mut probes = Probes::default();
+        probes.add(Box::new(ComparedWaits::new(self.recorded.clone())));
+        probes
+    }
+
+    fn is_row_enough(&self, _: usize) -> bool {
+        !self.with_waits && !self.with_groups
+    }
+
+    fn row(&self, run: &FinishedRun<'_>) -> FidelityFigures {
+        run.own.seen.of::<ComparedWaits>().comparison().figures
+    }
+
+    fn out(&self, run: FinishedRun<'_>) -> RecordedComparison {
+        let RecordedComparison { figures, breakdowns, waits } = run.own.seen.of::<ComparedWaits>().comparison();
+        let waits = if self.with_waits { waits.clone() } else { Vec::new() };
+        RecordedComparison { figures: *figures, breakdowns: breakdowns.clone(), waits }
+    }
+}
+
 fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let list = options::read_settings(matches, None)?;
     list.refuse_conditions("schedules are compared of")?;
@@ -152,6 +190,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let file = args.groups.file_keys(&workload).into_iter().map(|by| (by, None));
     let keys: Vec<_> = tables.iter().map(|&by| (by, Some(args.groups.top))).chain(file).collect();
     let recorded = RecordedWaits::of(&workload, &log.settings[0].measure, args.window, &keys).map_err(UsageError)?;
+    let recorded = Arc::new(recorded);
     if !recorded.has_windows() {
         let length = print_duration(args.window);
         note(format_args!("the compared jobs were submitted in less than {length}: no moving mean (see --window)"));
@@ -165,25 +204,20 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         without_wait: recorded.without_wait as u64 + workload.cleaning.without_wait,
         window: args.window,
     };
-    let keep_waits = jobs_out.is_some() || windows_out.is_some();
-    let again = keep_waits || !keys.is_empty();
-    let yields = |run: FinishedRun<'_>| {
-        let mut fidelity = recorded.compare(run.workload, run.own.record());
-        if !keep_waits {
-            fidelity.waits = Vec::new();
-        }
-        (fidelity.figures, fidelity)
-    };
-    let details = Details { again, record: true, ..Details::default() };
-    let (format, threads) = (FidelityFigures::format(args.window), args.output.threads());
-    let ComputedRuns { rows, extras, .. } =
-        log.compute(&Work { folder: args.keep.folder.as_deref(), format, threads, details }, &yields)?;
+    let (with_waits, with_groups) = (jobs_out.is_some() || windows_out.is_some(), !keys.is_empty());
+    let wanted = ComparedSchedules { recorded: recorded.clone(), window: args.window, with_waits, with_groups };
+    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
     let schedule = |(at, (figures, fidelity)): (usize, (FidelityFigures, Option<RecordedComparison>))| {
         let options = &log.settings[at];
         let (scheduler, predictor) = (options.scheduler.to_string(), options.predictor.to_string());
         let dropped = workload.cleaning.dropped() + (recorded.jobs.len() - figures.jobs) as u64;
         let row = FidelityRow { heading: &heading, scheduler, predictor, dropped }.cells(&log.swept(at), &figures);
-        PrintedSchedule { name: options.setting().pair(), row, figures, fidelity: fidelity.filter(|_| again) }
+        PrintedSchedule {
+            name: options.setting().pair(),
+            row,
+            figures,
+            fidelity: fidelity.filter(|_| !wanted.is_row_enough(at)),
+        }
     };
     let mut schedules: Vec<PrintedSchedule> = rows.into_iter().zip(extras).enumerate().map(schedule).collect();
     // The sort is stable: equal ones stay in the order in which they were given.

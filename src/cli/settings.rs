@@ -1,6 +1,7 @@
 //! One log under several settings, with replications: what the main command, `sim report` and `sim fidelity` run.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,11 +22,11 @@ use super::stderr::note;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::machine::MachineFile;
-use crate::metrics::{Replicates, RunRow};
+use crate::metrics::{KeptRecord, Measure, NodeGrants, Probes, Replicates, RunRow, Watched};
 use crate::report::{Cell, counted, grouped};
 use crate::runs::{
-    ComputedRuns, Details, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, KeptRow, PlannedRun, RunPlan,
-    RunStep, Shard, simulations,
+    ComputedRuns, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, PlannedRun, RowsAlone, RunPlan, RunStep,
+    Simulated, WantedOfRuns, simulations,
 };
 use crate::trace::{Log, ReadOptions, Resample, Source, Workload};
 
@@ -69,15 +70,84 @@ impl Replications {
     }
 }
 
-/// What is kept of the runs, and how they are computed.
-pub struct Work<'a> {
-    /// The folder of finished runs.
-    pub folder: Option<&'a Path>,
-    /// The format of kept rows.
-    pub format: String,
-    pub threads: usize,
-    /// What is wanted of each run on the log as it is.
-    pub details: Details,
+/// Wants of each run on the log as it is what another does, and of the runs on shaken copies the rows alone.
+struct OnLogAsItIs<'a, W> {
+    wanted: &'a W,
+    settings: usize,
+    /// [`LogUnderSettings::is_mixed`].
+    is_mixed: bool,
+}
+
+impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
+    type Row = W::Row;
+    type Out = Option<W::Out>;
+
+    fn format(&self) -> String {
+        format!("{}{}", self.wanted.format(), if self.is_mixed { ", beside replay" } else { "" })
+    }
+
+    fn probes(&self, at: usize, workload: &Workload, measure: &Measure) -> Probes {
+        match at < self.settings {
+            true => self.wanted.probes(at, workload, measure),
+            false => Probes::default(),
+        }
+    }
+
+    fn is_row_enough(&self, at: usize) -> bool {
+        at >= self.settings || self.wanted.is_row_enough(at)
+    }
+
+    fn row(&self, run: &FinishedRun<'_>) -> W::Row {
+        self.wanted.row(run)
+    }
+
+    fn out(&self, run: FinishedRun<'_>) -> Option<W::Out> {
+        (run.at < self.settings).then(|| self.wanted.out(run))
+    }
+}
+
+/// Wants rows, and what was watched in the runs.
+pub struct WatchedRuns<'a> {
+    pub rows: RowsAlone,
+    pub watched: Watched<'a>,
+    /// The runs whose results are needed when all are computed. Those of the others are freed.
+    pub with_records: Range<usize>,
+}
+
+/// A run with what was seen of it, and its baseline.
+pub struct WatchedRun {
+    pub own: Arc<Simulated>,
+    pub baseline: Option<Arc<Simulated>>,
+}
+
+impl WantedOfRuns for WatchedRuns<'_> {
+    type Row = RunRow;
+    type Out = WatchedRun;
+
+    fn format(&self) -> String {
+        self.rows.format()
+    }
+
+    fn probes(&self, _: usize, workload: &Workload, measure: &Measure) -> Probes {
+        self.watched.probes(workload, measure)
+    }
+
+    fn is_row_enough(&self, _: usize) -> bool {
+        self.watched.is_empty()
+    }
+
+    fn row(&self, run: &FinishedRun<'_>) -> RunRow {
+        self.rows.row(run)
+    }
+
+    fn out(&self, FinishedRun { at, mut own, baseline, .. }: FinishedRun<'_>) -> WatchedRun {
+        // Nobody else has a run that is not a baseline.
+        if let Some(own) = Arc::get_mut(&mut own).filter(|_| !self.with_records.contains(&at)) {
+            own.seen.forget::<KeptRecord>();
+            own.seen.forget::<NodeGrants>();
+        }
+        WatchedRun { own, baseline }
+    }
 }
 
 impl LogUnderSettings {
@@ -213,41 +283,41 @@ impl LogUnderSettings {
     }
 
     /// Runs all settings, with a progress bar: first all of them on the log as it is, then all on each copy.
-    pub fn compute<K: KeptRow, E: Send>(
+    /// What else than rows is wanted of those on the log as it is comes first in the result.
+    pub fn compute<W: WantedOfRuns>(
         &mut self,
-        work: &Work<'_>,
-        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-    ) -> anyhow::Result<ComputedRuns<K, E>> {
+        wanted: &W,
+        folder: Option<&Path>,
+        threads: usize,
+    ) -> anyhow::Result<ComputedRuns<W::Row, W::Out>> {
         let start = |options: &Options| {
             let mut options = options.clone();
             options.shaping.resample = self.years.or(options.shaping.resample);
             PlannedRun { trace: self.trace.clone(), options }
         };
         let plan = RunPlan::replicated(self.settings.iter().map(start).collect(), self.replications);
-        let details = |at: usize| if at < self.settings.len() { work.details } else { Details::default() };
+        let wanted = OnLogAsItIs { wanted, settings: self.settings.len(), is_mixed: self.is_mixed };
         let on_machines = self.on_machines.iter_mut();
         let on_machines = on_machines.map(|one| JobsOnMachine { cleaned: one.cleaned.take(), ..one.clone() }).collect();
         let jobs = Jobs::Given(Box::new(GivenJobs { on_machines, digest: self.log.digest }));
-        let format = format!("{}{}", work.format, if self.is_mixed { ", beside replay" } else { "" });
-        let folder = work.folder.inspect(|folder| keep_at_interrupt(folder));
+        let folder = folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
-            let total = self.workload.jobs.len() * simulations(&plan, &jobs, details);
+            let total = self.workload.jobs.len() * simulations(&plan, &jobs);
             let progress = Progress::counting("simulating", "jobs", Some(total));
             let watch = |step| {
                 if let RunStep::Jobs(ended) = step {
                     progress.add(ended);
                 }
             };
-            let (shard, threads) = (Shard::WHOLE, work.threads);
-            let executor =
-                Executor { plan: &plan, jobs, shard, threads, ends_at_failure: true, details: &details, watch: &watch };
-            executor.compute(folder, &format, yields)?
+            let executor = Executor { jobs, ends_at_failure: true, ..Executor::of_all(&plan, threads, &watch) };
+            executor.compute(&wanted, folder)?
         };
         warn_of_never(&computed.never);
-        if work.folder.is_some() {
+        if folder.is_some() {
             note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
-        Ok(computed)
+        let ComputedRuns { rows, extras, reused, computed, never } = computed;
+        Ok(ComputedRuns { rows, extras: extras.into_iter().map(Option::flatten).collect(), reused, computed, never })
     }
 
     /// The runs of each setting. Those of several in one table have what differs between them in their names.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::metrics::RunRow;
 use crate::report::{Output, OutputError, csv_line};
-use crate::runs::{FailedRun, FinishedRow, KeptRow, ResultColumn, RunKeys, Store, row_format};
+use crate::runs::{FailedRun, FinishedRow, KeptRow, ResultColumn, RowsAlone, RunKeys, Store, WantedOfRuns};
 
 use super::folder::Sweep;
 
@@ -49,7 +49,11 @@ impl<'a> SweepCells<'a> {
     /// If a part cannot be read.
     pub fn of(sweep: &'a Sweep, threads: usize) -> Result<SweepCells<'a>, OutputError> {
         let store = Store::open(&sweep.folder)?;
-        Ok(SweepCells { keys: RunKeys::of(&sweep.grid, &row_format(), &store, None, threads), store, sweep })
+        Ok(SweepCells {
+            keys: RunKeys::of(&sweep.grid, &RowsAlone::Plain.format(), &store, None, threads),
+            store,
+            sweep,
+        })
     }
 
     /// Reads the folder, but not the logs: their content is what the parts have recorded.
@@ -59,7 +63,7 @@ impl<'a> SweepCells<'a> {
     /// If a part cannot be read.
     pub fn recorded(sweep: &'a Sweep) -> Result<SweepCells<'a>, OutputError> {
         let store = Store::open(&sweep.folder)?;
-        Ok(SweepCells { keys: RunKeys::recorded(&sweep.grid, &row_format(), &store), store, sweep })
+        Ok(SweepCells { keys: RunKeys::recorded(&sweep.grid, &RowsAlone::Plain.format(), &store), store, sweep })
     }
 
     /// The progress by the finished and failed cells of the folder.

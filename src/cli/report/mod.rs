@@ -4,7 +4,6 @@ mod charts;
 mod provenance;
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
 
 use clap::{ArgMatches, Args, ValueEnum};
 
@@ -15,21 +14,21 @@ use super::notes::warn_of_other_jobs;
 use super::options;
 use super::output_options::{KeepOption, OutputOptions, reporting};
 use super::report_files::ReportFileOptions;
-use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, Work, check_site};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns, check_site};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::Setting;
 use crate::fidelity::SiteVerdict;
-use crate::metrics::{Breakdown, Groupings, Measure, NodeGrants, RunRow, gantt_nodes};
+use crate::metrics::{KeptRecord, RunRow, Watched, gantt_nodes};
 use crate::report::Cell;
-use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport, chart_probes};
-use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
+use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport, watch_for_charts};
+use crate::runs::{ComputedRuns, RowsAlone};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
-pub use charts::PicturedRun;
-use charts::{by_partition, gantts, with_gantt};
+use charts::gantts;
+pub use charts::with_gantt;
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -124,14 +123,15 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let mut log =
         LogUnderSettings::read(given, list, Replications::given(args.replications, matches), how, |_| Ok(()))?;
     log.show_names(args.names);
-    let (page, threads) = (PageRuns::new(&log), args.output.threads());
-    let (row, format) = row_of_replications(log.replications);
-    let yields = |run: FinishedRun<'_>| (row(&run), page.picture(run.at, run.own, run.baseline));
-    let work = Work { folder: args.keep.folder.as_deref(), format, threads, details: page.details() };
-    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
+    let (mut watched, threads) = (Watched::default(), args.output.threads());
+    watch_for_page(&mut watched);
+    let wanted =
+        WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records: with_gantt(&log.settings) };
+    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
     warn_of_other_jobs(rows.iter().take(log.settings.len()));
-    let shown = extras.into_iter().flatten().flatten().collect();
-    let report = page.write((matches, &args.log), &log, &rows, shown, (args.gantt, args.gantt_colors), threads)?;
+    let shown: Vec<WatchedRun> = extras.into_iter().flatten().collect();
+    let shown: Vec<&WatchedRun> = shown.iter().collect();
+    let report = write_page((matches, &args.log), &log, &rows, &shown, (args.gantt, args.gantt_colors), threads)?;
     let row = [
         ("trace", Cell::Text(log.workload.label.clone())),
         ("jobs", Cell::Count(log.workload.jobs.len() as u64)),
@@ -140,100 +140,58 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     files.write(&report, row, &args.output.print)
 }
 
-/// What a page shows of the runs: of each on the log as it is what charts show, and the record only if there is a Gantt chart of it.
-pub struct PageRuns {
-    count: usize,
-    with_gantt: Range<usize>,
-    workload: Arc<Workload>,
-    measure: Measure,
-    groupings: Option<Groupings>,
-    baseline: OnceLock<PicturedRun>,
+/// Adds what a page shows of the runs.
+pub fn watch_for_page(watched: &mut Watched<'_>) {
+    watch_for_charts(watched);
+    watched.add(|_, _| KeptRecord::default());
 }
 
-impl PageRuns {
-    /// For a page about these settings.
-    pub fn new(log: &LogUnderSettings) -> PageRuns {
-        let (count, with_gantt) = (log.settings.len(), with_gantt(&log.settings));
-        let (workload, measure) = (log.workload.clone(), log.settings[0].measure);
-        let groupings = by_partition(&workload, &measure);
-        PageRuns { count, with_gantt, workload, measure, groupings, baseline: OnceLock::new() }
-    }
-
-    /// What is wanted of each run.
-    pub fn details(&self) -> Details {
-        let reasons = self.workload.shapes.is_some();
-        Details { again: true, record: true, pictures: Some(chart_probes), reasons, ..Details::default() }
-    }
-
-    /// What is shown of a run. None of a run on a shaken copy.
-    pub fn picture(&self, at: usize, own: Arc<Simulated>, baseline: Option<Arc<Simulated>>) -> Option<PicturedRun> {
-        if at >= self.count {
-            return None;
-        }
-        let of_partitions = |run: &Simulated| {
-            Breakdown::of(self.groupings.as_ref()?, &self.workload, run.record(), &self.measure).pop()
-        };
-        let pictured = |run: Arc<Simulated>| PicturedRun { partitions: of_partitions(&run), run };
-        baseline.map(|base| self.baseline.get_or_init(|| pictured(base)));
-        let mut own = pictured(own);
-        if !self.with_gantt.contains(&at)
-            && let Some(run) = Arc::get_mut(&mut own.run)
-        {
-            run.record = None;
-            run.pictures.iter_mut().for_each(|pictures| pictures.forget::<NodeGrants>());
-        }
-        Some(own)
-    }
-
-    /// The page.
-    pub fn write(
-        &self,
-        (matches, given): (&ArgMatches, &LogArgs),
-        log: &LogUnderSettings,
-        rows: &[RunRow],
-        shown: Vec<PicturedRun>,
-        (wanted, colors): (Option<Window>, ColorsBy),
-        threads: usize,
-    ) -> anyhow::Result<WrittenReport> {
-        let (workload, names, runs) = (&*log.workload, log.names(), log.by_setting(rows));
-        let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
-        let of_settings = self.with_gantt.clone().map(|at| (names[at].clone(), &*shown[at].run));
-        let baseline = self.baseline.get();
-        let of_baseline = baseline.map(|base| (base_name.clone(), &*base.run));
-        let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
-        let (window, gantts) = gantts(workload, wanted, &all)?;
-        let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
-            gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
-        });
-        let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
-        let options = log.settings[0].in_row();
-        let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
-        let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
-        let site = check_site(workload, &present, &log.settings[0], threads);
-        let site =
-            site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
-        let report = ComparisonReport {
-            facts: provenance::facts(matches, given, log),
-            site,
-            settings: &runs,
-            options: &options,
-            baseline: baseline.map(|run| run.named(&base_name)),
-            pictured: (0..self.count).filter(is_shown).map(|at| shown[at].named(&names[at])).collect(),
-            workload,
-            gantt: GanttData {
-                window,
-                first_submit: workload.first_submit(),
-                procs: workload.procs,
-                nodes,
-                nodes_left_out,
-                colors: match colors {
-                    ColorsBy::Wait => GanttColors::Wait,
-                    ColorsBy::User => GanttColors::User,
-                },
-                chosen: wanted.is_none(),
-                settings: gantts,
+/// The page about these runs on the log as it is, whose rows are the first.
+pub fn write_page(
+    (matches, given): (&ArgMatches, &LogArgs),
+    log: &LogUnderSettings,
+    rows: &[RunRow],
+    shown: &[&WatchedRun],
+    (wanted, colors): (Option<Window>, ColorsBy),
+    threads: usize,
+) -> anyhow::Result<WrittenReport> {
+    let (workload, names, runs) = (&*log.workload, log.names(), log.by_setting(rows));
+    let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
+    let of_settings = with_gantt(&log.settings).map(|at| (names[at].clone(), &*shown[at].own));
+    let baseline = shown[0].baseline.as_deref();
+    let of_baseline = baseline.map(|base| (base_name.clone(), base));
+    let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
+    let (window, gantts) = gantts(workload, wanted, &all)?;
+    let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
+        gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
+    });
+    let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
+    let options = log.settings[0].in_row();
+    let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
+    let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
+    let site = check_site(workload, &present, &log.settings[0], threads);
+    let site = site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
+    let report = ComparisonReport {
+        facts: provenance::facts(matches, given, log),
+        site,
+        settings: &runs,
+        options: &options,
+        baseline: baseline.map(|run| charts::pictured(&base_name, run)),
+        pictured: (0..runs.len()).filter(is_shown).map(|at| charts::pictured(&names[at], &shown[at].own)).collect(),
+        workload,
+        gantt: GanttData {
+            window,
+            first_submit: workload.first_submit(),
+            procs: workload.procs,
+            nodes,
+            nodes_left_out,
+            colors: match colors {
+                ColorsBy::Wait => GanttColors::Wait,
+                ColorsBy::User => GanttColors::User,
             },
-        };
-        Ok(report.write())
-    }
+            chosen: wanted.is_none(),
+            settings: gantts,
+        },
+    };
+    Ok(report.write())
 }

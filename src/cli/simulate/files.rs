@@ -6,9 +6,21 @@ use crate::cli::failure::UsageError;
 use crate::cli::notes::made_by;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::settings::LogUnderSettings;
+use crate::engine::Observer;
+use crate::metrics::{AllPredictions, KeptRecord, Probe, Series, Watched};
 use crate::output::{Output, RunOutput, write_csv, write_jobs, write_predictions, write_series, write_swf};
 use crate::report::breakdown_cells;
-use crate::runs::Simulated;
+use crate::time::Seconds;
+
+/// The series of `--series-out`. Its own type: charts have other steps.
+#[derive(Debug)]
+struct WrittenSeries(Series);
+
+impl Probe for WrittenSeries {
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        Some(&mut self.0)
+    }
+}
 
 /// The outputs. None if not requested.
 pub struct DetailFiles {
@@ -43,9 +55,17 @@ impl DetailFiles {
         self.jobs.is_some() || self.swf.is_some() || self.predictions.is_some()
     }
 
-    /// Whether the runs are needed after the simulations: their records or their series.
-    pub fn needs_runs(&self) -> bool {
-        self.needs_records() || self.series.is_some()
+    /// Adds what the files show of a run.
+    pub fn watch(&self, watched: &mut Watched<'_>, step: Seconds) {
+        if self.needs_records() {
+            watched.add(|_, _| KeptRecord::default());
+        }
+        if self.predictions.is_some() {
+            watched.add(|_, _| AllPredictions);
+        }
+        if self.series.is_some() {
+            watched.add(move |workload, _| WrittenSeries(Series::new(workload.procs, workload.first_submit(), step)));
+        }
     }
 
     /// Writes all files. If there are several settings, their names are the first column.
@@ -53,8 +73,8 @@ impl DetailFiles {
         let (names, workload, options) = (log.names(), &log.workload, &log.settings[0]);
         let workload_of = |at: usize| log.workload_of(at);
         let name = |at: usize| (names.len() > 1).then(|| names[at].as_str());
-        let run = |at: usize| -> &Simulated { details[at].simulated.as_ref().expect("the run is wanted") };
-        let output = |at: usize| RunOutput { name: name(at), workload: workload_of(at), record: run(at).record() };
+        let seen = |at: usize| &details[at].run.own.seen;
+        let output = |at: usize| RunOutput { name: name(at), workload: workload_of(at), record: seen(at).record() };
         let outputs = || (0..names.len()).map(output).collect::<Vec<_>>();
         if let Some(out) = self.jobs {
             out.fill(|out| write_jobs(out, &outputs(), workload, options.measure.bsld_threshold))?;
@@ -74,9 +94,9 @@ impl DetailFiles {
             out.fill(|out| write_csv(out, &rows, true))?;
         }
         if let Some(out) = self.series {
-            let series = |at: usize| run(at).series.as_ref().expect("the series is wanted").as_deref();
-            let all: Result<Vec<_>, _> = (0..names.len()).map(|at| Ok((name(at), series(at)?))).collect();
-            let all = all.map_err(|why: &String| UsageError(why.clone()))?;
+            let steps = |at: usize| seen(at).of::<WrittenSeries>().0.clone().finish();
+            let all: Vec<_> = (0..names.len()).map(steps).collect::<Result<_, _>>().map_err(UsageError)?;
+            let all: Vec<_> = all.iter().enumerate().map(|(at, steps)| (name(at), &steps[..])).collect();
             out.fill(|out| write_series(out, &all))?;
         }
         Ok(())

@@ -5,7 +5,6 @@ mod files;
 mod groups;
 
 use std::io::Write;
-use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command};
@@ -17,18 +16,18 @@ use super::names::NamesOption;
 use super::notes::{warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
-use super::report::{ColorsBy, PageRuns, PicturedRun};
-use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, Work};
+use super::report::{ColorsBy, watch_for_page, with_gantt, write_page};
+use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
 use crate::metrics::columns::RunKind;
-use crate::metrics::{Breakdown, Replicates, Series, WaitReasons};
+use crate::metrics::{Breakdown, Measure, Probes, Replicates, RunRow, Series, WaitReasonMeter, WaitReasons, Watched};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
-use crate::runs::{ComputedRuns, Details, FinishedRun, Simulated, row_of_replications};
+use crate::runs::{ComputedRuns, FinishedRun, RowsAlone, Simulated, WantedOfRuns};
 use crate::time::{Seconds, parse_duration};
-use crate::trace::{self, ReadOptions};
+use crate::trace::{self, ReadOptions, Workload};
 
 use files::DetailFiles;
 use groups::GroupPlan;
@@ -98,29 +97,55 @@ fn step(text: &str) -> Result<Seconds, String> {
     }
 }
 
-/// Why jobs wait under each setting, the baseline last. Empty if that is not wanted.
-fn reasons_by_setting<'a>(
-    runs: &[Replicates<'_>],
-    details: impl Iterator<Item = &'a RunDetails> + Clone,
-) -> Vec<(String, WaitReasons)> {
-    let own = runs.iter().zip(details.clone()).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
-    let mut all: Vec<_> = own.filter_map(|(setting, details)| Some((setting.name(), details.reasons?))).collect();
-    let baseline = runs[0].baseline().zip({ details }.next().and_then(|details| details.of_baseline));
-    all.extend(baseline.map(|(name, reasons)| (name.to_string(), reasons)));
+/// Why jobs wait under each setting, the baseline last.
+fn reasons_by_setting(runs: &[Replicates<'_>], details: &[&RunDetails]) -> Vec<(String, WaitReasons)> {
+    let own = runs.iter().zip(details).filter(|(setting, _)| runs.len() == 1 || !setting.is_baseline());
+    let mut all: Vec<_> = own.filter_map(|(setting, of)| Some((setting.name(), reasons(&of.run.own)?))).collect();
+    let of_baseline = details.first().and_then(|of| reasons(of.run.baseline.as_deref()?));
+    all.extend(runs[0].baseline().zip(of_baseline).map(|(name, reasons)| (name.to_string(), reasons)));
     all
+}
+
+fn reasons(run: &Simulated) -> Option<WaitReasons> {
+    run.seen.get::<WaitReasonMeter>().map(WaitReasonMeter::sums)
 }
 
 /// What is printed of a run on the log as it is, beside its row.
 pub struct RunDetails {
+    run: WatchedRun,
     /// By each grouping of the plan.
     breakdowns: Vec<Breakdown>,
-    /// With its record and its series. None if neither is wanted.
-    simulated: Option<Arc<Simulated>>,
-    /// For the page. None if there is none.
-    picture: Option<PicturedRun>,
-    /// Why its jobs wait, and those of its baseline. None if that is not wanted.
-    reasons: Option<WaitReasons>,
-    of_baseline: Option<WaitReasons>,
+}
+
+/// Wants what is watched, and groups in comparison with the baseline.
+struct RunsWithGroups<'a> {
+    runs: WatchedRuns<'a>,
+    groups: &'a GroupPlan,
+}
+
+impl WantedOfRuns for RunsWithGroups<'_> {
+    type Row = RunRow;
+    type Out = RunDetails;
+
+    fn format(&self) -> String {
+        self.runs.format()
+    }
+
+    fn probes(&self, at: usize, workload: &Workload, measure: &Measure) -> Probes {
+        self.runs.probes(at, workload, measure)
+    }
+
+    fn is_row_enough(&self, at: usize) -> bool {
+        self.runs.is_row_enough(at)
+    }
+
+    fn row(&self, run: &FinishedRun<'_>) -> RunRow {
+        self.runs.row(run)
+    }
+
+    fn out(&self, run: FinishedRun<'_>) -> RunDetails {
+        RunDetails { breakdowns: self.groups.of(&run), run: self.runs.out(run) }
+    }
 }
 
 pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -188,41 +213,33 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         warn_of_misfits(&workload.label, &workload);
     }
     let groups = GroupPlan::new(&workload, &log.settings[0].measure, &args.groups);
-    let (keeps_run, history) = (files.needs_runs(), files.predictions.is_some());
-    let page = files.html.take().map(|out| (out, PageRuns::new(&log)));
-    let of_page = page.as_ref().map_or(Details::default(), |(_, page)| page.details());
-    let details = Details {
-        again: of_page.again || keeps_run || !groups.is_empty() || args.reasons,
-        record: of_page.record || files.needs_records() || !groups.is_empty(),
-        history,
-        series_step: files.series.is_some().then_some(args.series_step),
-        pictures: of_page.pictures,
-        reasons: of_page.reasons || args.reasons,
-    };
+    let (page, mut watched) = (files.html.take(), Watched::default());
+    files.watch(&mut watched, args.series_step);
+    groups.watch(&mut watched);
+    if args.reasons {
+        watched.add(WaitReasonMeter::new);
+    }
+    if page.is_some() {
+        watch_for_page(&mut watched);
+    }
     let copies_from = log.settings.len();
-    let (row, format) = row_of_replications(log.replications);
-    let yields = |run: FinishedRun<'_>| {
-        let is_copy = run.at >= copies_from;
-        let breakdowns = if is_copy { Vec::new() } else { groups.of(&run) };
-        let printed = |reasons: Option<WaitReasons>| reasons.filter(|_| args.reasons);
-        let reasons = printed(run.own.reasons);
-        let of_baseline = printed(run.baseline.as_ref().and_then(|base| base.reasons));
-        let row = row(&run);
-        let simulated = (keeps_run && !is_copy).then(|| run.own.clone());
-        let picture = page.as_ref().and_then(|(_, page)| page.picture(run.at, run.own, run.baseline));
-        (row, RunDetails { breakdowns, simulated, picture, reasons, of_baseline })
+    let with_records = match &page {
+        _ if files.needs_records() => 0..copies_from,
+        Some(_) => with_gantt(&log.settings),
+        None => 0..0,
     };
-    let work = Work { folder: args.keep.folder.as_deref(), format, threads: args.output.threads(), details };
-    let ComputedRuns { rows, extras, .. } = log.compute(&work, &yields)?;
-    let mut details: Vec<RunDetails> = extras.into_iter().take(copies_from).flatten().collect();
+    let runs = WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records };
+    let wanted = RunsWithGroups { runs, groups: &groups };
+    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
+    let details: Vec<RunDetails> = extras.into_iter().flatten().collect();
     let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
     let simulating = (total - reading).as_secs_f64();
     note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
     files.write(&log, &groups, &details)?;
-    if let Some((out, page)) = page {
-        let shown = details.iter_mut().filter_map(|details| details.picture.take()).collect();
+    if let Some(out) = page {
+        let shown: Vec<&WatchedRun> = details.iter().map(|details| &details.run).collect();
         let gantt = (None, ColorsBy::Wait);
-        let page = page.write((matches, &args.log), &log, &rows, shown, gantt, args.output.threads())?;
+        let page = write_page((matches, &args.log), &log, &rows, &shown, gantt, args.output.threads())?;
         out.fill(|out| out.write_all(page.page.as_bytes()))?;
     }
     let runs = log.by_setting(&rows);
@@ -238,10 +255,11 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
             }
             let own: Vec<Replicates<'_>> = members.iter().map(|&at| runs[at].clone()).collect();
             write_comparison(out, width, &own, &log.shared_options(members))?;
-            let reasons = reasons_by_setting(&own, members.iter().filter_map(|&at| details.get(at)));
-            if !reasons.is_empty() {
+            if args.reasons {
+                let details: Vec<&RunDetails> = members.iter().map(|&at| &details[at]).collect();
                 writeln!(out)?;
-                write_reasons(out, width, log.workload_of(members[0]).shapes.is_some(), &reasons)?;
+                let on_nodes = log.workload_of(members[0]).shapes.is_some();
+                write_reasons(out, width, on_nodes, &reasons_by_setting(&own, &details))?;
             }
         }
         for (name, details) in log.names().iter().zip(&details) {
@@ -256,7 +274,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     // All rows have the columns that any of them needs.
     let kind = runs.iter().map(Replicates::kind).reduce(RunKind::or).unwrap_or_default();
     let cells = |(at, runs): (usize, &Replicates<'_>)| {
-        let reasons = details.get(at).and_then(|details| details.reasons);
+        let reasons = details.get(at).filter(|_| args.reasons).and_then(|details| reasons(&details.run.own));
         let row = with_swept(runs.cells(kind, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, log.swept(at))
     };

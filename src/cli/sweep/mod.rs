@@ -26,7 +26,7 @@ use crate::cli::stderr::note;
 use crate::experiment::{OPTIONS, OptionForm, Options};
 use crate::metrics::cells;
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
-use crate::runs::{Executor, FinishedRow, GridList, GridText, REPLICATIONS, RunPlan, RunStep, Shard, Store};
+use crate::runs::{Executor, FinishedRow, GridList, GridText, REPLICATIONS, RowsAlone, RunPlan, RunStep, Shard, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
 use crate::sort::sort_by_key;
 use crate::spec::quote;
@@ -348,9 +348,9 @@ fn run_here(args: &SweepArgs, html: Option<Output>, mut cells: SweepCells<'_>, t
                 progress.set_of(done, all);
             }
         };
-        let executor = Executor::of_rows(&sweep.grid, threads, &watch);
+        let executor = Executor::of_all(&sweep.grid, threads, &watch);
         let executor = Executor { shard: args.shard.unwrap_or(Shard::WHOLE), ..executor };
-        let run = executor.run(Some((&cells.keys, &cells.store)), &|run| (run.row(), ()), &mut |_, _, ()| ());
+        let run = executor.run(&RowsAlone::Plain, Some((&cells.keys, &cells.store)), &mut |_, _, ()| ());
         run.context("the sweep stopped; finished cells are kept, and --resume continues when the error is fixed")?
     };
     note(format_args!(

@@ -15,6 +15,7 @@ mod job_rows;
 mod lines;
 mod measure;
 mod pictures;
+mod probe;
 mod reasons;
 mod replicates;
 mod row;
@@ -36,10 +37,8 @@ pub use job::{JobMetrics, bounded_slowdown};
 pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow, job_columns};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
-pub use pictures::{
-    ChartProbe, ChartProbes, Gantt, GanttJob, GanttNode, MOST_JOBS, NodeGrants, PictureObserver, Pictures,
-    busiest_window, gantt_nodes, shrink_window,
-};
+pub use pictures::{Gantt, GanttJob, GanttNode, MOST_JOBS, NodeGrants, busiest_window, gantt_nodes, shrink_window};
+pub use probe::{AllPredictions, EndedRun, KeptRecord, Probe, Probes, Seen, Watched};
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use replicates::{Condition, Group, Interval, Ranking, Replicates, Standing, Verdict, rank, times_best};
 pub use row::{Baseline, RunLabel, RunRow};

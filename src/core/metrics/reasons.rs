@@ -11,6 +11,7 @@ use std::ops::Range;
 use super::cell::{Cell, Cells};
 use super::column::ListedColumn;
 use super::measure::Measure;
+use super::probe::Probe;
 use crate::engine::{Event, Observer};
 use crate::job::JobId;
 use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resource, Tres};
@@ -153,7 +154,7 @@ impl WaitReasonMeter {
     }
 
     /// The sums, after the run.
-    pub fn finish(self) -> WaitReasons {
+    pub fn sums(&self) -> WaitReasons {
         self.sums
     }
 
@@ -180,6 +181,12 @@ impl WaitReasonMeter {
             None if i64::from(procs) > machine.free() => WaitReason::Want(Resource::Cpus),
             None => WaitReason::Behind,
         }
+    }
+}
+
+impl Probe for WaitReasonMeter {
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        Some(self)
     }
 }
 

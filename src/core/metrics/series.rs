@@ -1,6 +1,7 @@
 //! The state of the machine and its queue over time, in equal steps.
 
 use super::column::{Column, column_list};
+use super::probe::Probe;
 use crate::engine::{Event, Observer};
 use crate::schedule::Machine;
 use crate::text::counted;
@@ -113,6 +114,12 @@ impl Series {
         if let Some(last) = self.steps.last_mut() {
             last.utilization = used / (f64::from(self.procs) * (end - last.time) as f64);
         }
+    }
+}
+
+impl Probe for Series {
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        Some(self)
     }
 }
 

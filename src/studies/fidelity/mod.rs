@@ -16,7 +16,7 @@ pub use columns::{COMPARED_JOB_COLUMNS, FIDELITY_COLUMNS, WINDOW_COLUMNS};
 pub use figures::{FidelityFigures, NEAR};
 pub use files::{write_compared_jobs, write_windows};
 pub use moving::{MovingError, MovingJob, SameWindows, Windows};
-pub use recorded::{FidelityBreakdown, RecordedComparison, RecordedWaits};
+pub use recorded::{ComparedWaits, FidelityBreakdown, RecordedComparison, RecordedWaits};
 pub use recorded_fit::RecordedFit;
 pub use rows::{ComparedJob, FidelityHeading, FidelityRow, compared_jobs};
 pub use tables::{fidelity_group_cells, listed_fidelity, write_fidelity, write_fidelity_groups};

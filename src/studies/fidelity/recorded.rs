@@ -6,7 +6,7 @@ use super::figures::FidelityFigures;
 use super::moving::{MovingJob, SameWindows, Windows};
 use crate::engine::RunRecord;
 use crate::job::Job;
-use crate::metrics::{GroupBy, Grouping, Groupings, Measure};
+use crate::metrics::{EndedRun, GroupBy, Grouping, Groupings, Measure, Probe};
 use crate::time::Seconds;
 use crate::trace::{Workload, recorded_eligibility};
 
@@ -42,6 +42,34 @@ pub struct FidelityBreakdown {
     pub grouping: Arc<Grouping>,
     /// The figures of each group.
     pub figures: Vec<FidelityFigures>,
+}
+
+/// The comparison of a run with the recorded schedule.
+#[derive(Debug)]
+pub struct ComparedWaits {
+    recorded: Arc<RecordedWaits>,
+    comparison: Option<RecordedComparison>,
+}
+
+impl ComparedWaits {
+    /// Of a run of the jobs with these waits.
+    pub fn new(recorded: Arc<RecordedWaits>) -> ComparedWaits {
+        ComparedWaits { recorded, comparison: None }
+    }
+
+    /// The comparison, after the run.
+    ///
+    /// # Panics
+    /// If the run has not ended.
+    pub fn comparison(&self) -> &RecordedComparison {
+        self.comparison.as_ref().expect("the run has ended")
+    }
+}
+
+impl Probe for ComparedWaits {
+    fn end(&mut self, run: &EndedRun<'_>) {
+        self.comparison = Some(self.recorded.compare(run.workload, run.record));
+    }
 }
 
 impl RecordedWaits {

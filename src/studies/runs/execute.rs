@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use twox_hash::XxHash3_128;
 
-use super::finished::{Details, FinishedRun, Simulated};
+use super::finished::{FinishedRun, Simulated, WantedOfRuns};
 use super::jobs::{Jobs, LastWorkload, Once, Workloads, lock};
 use super::kept_row::KeptRow;
 use super::keys::RunKeys;
@@ -76,32 +76,30 @@ pub struct Executor<'a> {
     pub threads: usize,
     /// Whether no further run is begun after one has failed.
     pub ends_at_failure: bool,
-    /// What is wanted of the run at an index.
-    pub details: &'a (dyn Fn(usize) -> Details + Sync),
     /// Called now and then.
     pub watch: &'a (dyn Fn(RunStep) + Sync),
 }
 
 impl<'a> Executor<'a> {
-    /// An executor of all runs, whose logs are read when they are needed, and of which only the figures are wanted.
-    pub fn of_rows(plan: &'a RunPlan, threads: usize, watch: &'a (dyn Fn(RunStep) + Sync)) -> Executor<'a> {
+    /// An executor of all runs, whose logs are read when they are needed.
+    pub fn of_all(plan: &'a RunPlan, threads: usize, watch: &'a (dyn Fn(RunStep) + Sync)) -> Executor<'a> {
         let (jobs, shard) = (Jobs::OfLogs, Shard::WHOLE);
-        Executor { plan, jobs, shard, threads, ends_at_failure: false, details: &|_| Details::default(), watch }
+        Executor { plan, jobs, shard, threads, ends_at_failure: false, watch }
     }
 
-    /// Computes the runs that are not among the kept ones, and those that are to be computed again. `yields` is called
+    /// Computes the runs that are not among the kept ones, and those of which more than the row is wanted. What is wanted is taken
     /// in the thread of the run: not more records than threads are in memory at the same time, and those of baselines, unless
-    /// it keeps them. `each` gets the results in the order in which runs end. With `kept`, rows are added to the folder.
+    /// they are kept. `each` gets the results in the order in which runs end. With `kept`, rows are added to the folder.
     ///
     /// # Errors
     /// If a row cannot be kept. (A run that fails is a [`FailedRun`] of the report.)
-    pub fn run<K: KeptRow, E: Send>(
+    pub fn run<W: WantedOfRuns>(
         &self,
+        wanted: &W,
         kept: Option<(&RunKeys, &Store)>,
-        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-        each: &mut (dyn FnMut(usize, K, E) + Send),
+        each: &mut (dyn FnMut(usize, W::Row, W::Out) + Send),
     ) -> Result<RunReport, OutputError> {
-        let (mut report, pending) = self.pending(kept);
+        let (mut report, pending) = self.pending(wanted, kept);
         let part = match kept {
             Some((keys, store)) => new_part(keys, store, &pending)?,
             None => None,
@@ -109,6 +107,7 @@ impl<'a> Executor<'a> {
         let sink = Mutex::new(Sink { kept: kept.zip(part), each, failures: Vec::new(), finished: 0 });
         let workers = Workers {
             executor: self,
+            wanted,
             workloads: Workloads::new(&self.jobs, self.plan, &pending, kept.map(|(keys, _)| keys)),
             baselines: self.baselines(&pending),
             never: Mutex::default(),
@@ -121,7 +120,7 @@ impl<'a> Executor<'a> {
             [at] if self.plan.run(at).options.baseline.is_none() => 1,
             _ => 2 * workers.pending.len(),
         };
-        let results = parallel::on_threads(self.threads.min(tasks), || workers.work(yields, &sink));
+        let results = parallel::on_threads(self.threads.min(tasks), || workers.work(&sink));
         results.into_iter().collect::<Result<Vec<()>, _>>()?;
         let mut sink = sink.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some((_, part)) = &mut sink.kept {
@@ -139,7 +138,7 @@ impl<'a> Executor<'a> {
         let mut baselines: BTreeMap<u128, SharedBaseline> = BTreeMap::new();
         for &at in pending {
             let run = self.plan.run(at);
-            if let Some(key) = self.baseline_key(&run, (self.details)(at)) {
+            if let Some(key) = self.baseline_key(&run) {
                 baselines.entry(key).or_default().left += 1;
             }
         }
@@ -147,12 +146,12 @@ impl<'a> Executor<'a> {
     }
 
     /// The hash of a baseline's name: a sweep may have a million of them.
-    fn baseline_key(&self, run: &PlannedRun, details: Details) -> Option<u128> {
-        baseline_name(run, &self.jobs, details).map(|name| XxHash3_128::oneshot(name.as_bytes()))
+    fn baseline_key(&self, run: &PlannedRun) -> Option<u128> {
+        baseline_name(run, &self.jobs).map(|name| XxHash3_128::oneshot(name.as_bytes()))
     }
 
     /// The runs to compute, and the report of the others.
-    fn pending(&self, kept: Option<(&RunKeys, &Store)>) -> (RunReport, Vec<usize>) {
+    fn pending<W: WantedOfRuns>(&self, wanted: &W, kept: Option<(&RunKeys, &Store)>) -> (RunReport, Vec<usize>) {
         let mut report = RunReport::default();
         let (mut pending, mut seen) = (Vec::new(), BTreeSet::new());
         for at in (0..self.plan.count()).filter(|&at| self.shard.has(at)) {
@@ -166,7 +165,7 @@ impl<'a> Executor<'a> {
                     let message = keys.error(&self.plan.run(at)).unwrap_or("its log is not known").to_string();
                     report.failures.push(FailedRun { at, message });
                 }
-                Some(_) if (self.details)(at).again => pending.push(at),
+                Some(_) if !wanted.is_row_enough(at) => pending.push(at),
                 Some(key) if store.is_done(key) => report.reused += 1,
                 // Runs with equal keys are computed once.
                 Some(key) if seen.insert(key) => pending.push(at),
@@ -178,22 +177,21 @@ impl<'a> Executor<'a> {
 }
 
 /// The number of simulations that all runs of a plan take. A baseline is simulated once for all runs with the same jobs.
-pub fn simulations(plan: &RunPlan, jobs: &Jobs, details: impl Fn(usize) -> Details) -> usize {
+pub fn simulations(plan: &RunPlan, jobs: &Jobs) -> usize {
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
-    for at in 0..plan.count() {
-        let (run, details) = (plan.run(at), details(at));
-        baselines.extend(baseline_name(&run, jobs, details));
-        own += usize::from(!is_baseline(&run, details));
+    for run in plan.runs() {
+        baselines.extend(baseline_name(&run, jobs));
+        own += usize::from(!is_baseline(&run));
     }
     own + baselines.len()
 }
 
 /// The name of the simulation of a run's baseline: it is the same for all runs that differ only in their scheduler and
 /// predictor.
-fn baseline_name(run: &PlannedRun, jobs: &Jobs, details: Details) -> Option<String> {
+fn baseline_name(run: &PlannedRun, jobs: &Jobs) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
     let jobs = jobs.name(&run.on_machine_of_baseline());
-    Some(format!("{jobs}\n{}\n{:?} {:?}", baseline.in_full(), run.options.measure, details.of_baseline()))
+    Some(format!("{jobs}\n{}\n{:?}", baseline.in_full(), run.options.measure))
 }
 
 /// A baseline that several runs share. It is freed when no further run needs it: it has the totals of all users.
@@ -207,10 +205,10 @@ struct SharedBaseline {
 }
 
 /// Whether the simulation of the baseline is also that of the run.
-fn is_baseline(run: &PlannedRun, details: Details) -> bool {
+fn is_baseline(run: &PlannedRun) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
     let is_same_machine = run.options.baseline_machine.is_none();
-    is_same_machine && details.are_of_baseline() && run.options.baseline.as_ref().is_some_and(is_same)
+    is_same_machine && run.options.baseline.as_ref().is_some_and(is_same)
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
@@ -259,8 +257,9 @@ impl<K: KeptRow, E> Sink<'_, K, E> {
 }
 
 /// What the threads share.
-struct Workers<'a> {
+struct Workers<'a, W> {
     executor: &'a Executor<'a>,
+    wanted: &'a W,
     pending: Vec<usize>,
     workloads: Workloads<'a>,
     baselines: Mutex<BTreeMap<u128, SharedBaseline>>,
@@ -271,30 +270,25 @@ struct Workers<'a> {
     stop: AtomicBool,
 }
 
-impl Workers<'_> {
-    fn work<K: KeptRow, E: Send>(
-        &self,
-        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-        sink: &Mutex<Sink<'_, K, E>>,
-    ) -> Result<(), OutputError> {
+impl<W: WantedOfRuns> Workers<'_, W> {
+    fn work(&self, sink: &Mutex<Sink<'_, W::Row, W::Out>>) -> Result<(), OutputError> {
         let mut last: LastWorkload = None;
         while !self.stop.load(Ordering::Relaxed) {
             // Each run has two tasks: its baseline, unless that was begun for an earlier run, and the run itself.
             let task = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&at) = self.pending.get(task / 2) else { break };
             let run = self.executor.plan.run(at);
-            let (details, jobs) = ((self.executor.details)(at), self.executor.jobs.name(&run));
             if task.is_multiple_of(2) {
                 // A failure is reported by the runs that need the baseline.
-                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(&run, details, &mut last)));
+                let _ = catch_unwind(AssertUnwindSafe(|| self.begin_baseline(at, &run, &mut last)));
                 continue;
             }
-            let compute = || self.compute(at, &run, &jobs, details, &mut last, yields);
+            let compute = || self.compute(at, &run, &mut last);
             // A panic in one run must not end the computation of the others.
             let computed = catch_unwind(AssertUnwindSafe(compute))
                 .unwrap_or_else(|panic| Err(format!("the program failed: {}", panic_text(&*panic))));
             self.workloads.release(&run);
-            self.release_baseline(&run, details);
+            self.release_baseline(&run);
             if computed.is_err() && self.executor.ends_at_failure {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -306,20 +300,20 @@ impl Workers<'_> {
     }
 
     /// Simulates the baseline of a run, unless a thread has begun to.
-    fn begin_baseline(&self, run: &PlannedRun, details: Details, last: &mut LastWorkload) -> Result<(), String> {
-        let Some(key) = self.executor.baseline_key(run, details) else { return Ok(()) };
+    fn begin_baseline(&self, at: usize, run: &PlannedRun, last: &mut LastWorkload) -> Result<(), String> {
+        let Some(key) = self.executor.baseline_key(run) else { return Ok(()) };
         // The runs that need it may have ended before this thread comes to it.
         let begin = |baseline: &mut SharedBaseline| !std::mem::replace(&mut baseline.is_begun, true);
         if !lock(&self.baselines).get_mut(&key).is_some_and(begin) {
             return Ok(());
         }
         let workload = self.workload_of_baseline(run, last)?;
-        self.baseline(key, run, &workload, details).map(|_| ())
+        self.baseline(key, at, run, &workload).map(|_| ())
     }
 
     /// After each run.
-    fn release_baseline(&self, run: &PlannedRun, details: Details) {
-        let Some(key) = self.executor.baseline_key(run, details) else { return };
+    fn release_baseline(&self, run: &PlannedRun) {
+        let Some(key) = self.executor.baseline_key(run) else { return };
         let mut baselines = lock(&self.baselines);
         if let Some(baseline) = baselines.get_mut(&key) {
             baseline.left -= 1;
@@ -335,55 +329,40 @@ impl Workers<'_> {
         self.workloads.get(&on_machine, &self.executor.jobs.name(&on_machine), last)
     }
 
-    fn baseline(
-        &self,
-        key: u128,
-        run: &PlannedRun,
-        workload: &Workload,
-        details: Details,
-    ) -> Result<Arc<Simulated>, String> {
+    fn baseline(&self, key: u128, at: usize, run: &PlannedRun, workload: &Workload) -> Result<Arc<Simulated>, String> {
         let baseline = run.options.baseline.as_ref().expect("a run with the name of a baseline has one");
         let slot = lock(&self.baselines).get(&key).map(|baseline| baseline.simulated.clone()).unwrap_or_default();
-        slot.get_or_init(|| self.simulate(run, baseline, workload, details.of_baseline())).clone()
+        slot.get_or_init(|| self.simulate(at, run, baseline, workload)).clone()
     }
 
-    fn compute<T>(
-        &self,
-        at: usize,
-        run: &PlannedRun,
-        jobs: &str,
-        details: Details,
-        last: &mut LastWorkload,
-        yields: &(dyn Fn(FinishedRun<'_>) -> T + Sync),
-    ) -> Result<T, String> {
-        let workload = self.workloads.get(run, jobs, last)?;
+    fn compute(&self, at: usize, run: &PlannedRun, last: &mut LastWorkload) -> Result<(W::Row, W::Out), String> {
+        let workload = self.workloads.get(run, &self.executor.jobs.name(run), last)?;
         // The run first: another thread may be simulating the baseline.
-        let own = match is_baseline(run, details) {
+        let own = match is_baseline(run) {
             true => None,
-            false => {
-                let mut setting = run.options.setting();
-                setting.engine.keep_history = details.history;
-                Some(self.simulate(run, &setting, &workload, details)?)
-            }
+            false => Some(self.simulate(at, run, &run.options.setting(), &workload)?),
         };
-        let baseline = match self.executor.baseline_key(run, details) {
+        let baseline = match self.executor.baseline_key(run) {
             None => None,
-            Some(key) => Some(self.baseline(key, run, &*self.workload_of_baseline(run, last)?, details)?),
+            Some(key) => Some(self.baseline(key, at, run, &*self.workload_of_baseline(run, last)?)?),
         };
         let own = own.or_else(|| baseline.clone()).expect("a run without a simulation of its own has its baseline's");
-        Ok(yields(FinishedRun { at, run, workload: &workload, own, baseline }))
+        let run = FinishedRun { at, run, workload: &workload, own, baseline };
+        Ok((self.wanted.row(&run), self.wanted.out(run)))
     }
 
     fn simulate(
         &self,
+        at: usize,
         run: &PlannedRun,
         setting: &Setting,
         workload: &Workload,
-        details: Details,
     ) -> Result<Arc<Simulated>, String> {
         let mut before = 0;
         let progress = &mut |ended| (self.executor.watch)(RunStep::Jobs(ended - std::mem::replace(&mut before, ended)));
-        let simulated = Simulated::of(workload, setting, &run.options.measure, details, progress)?;
+        let measure = &run.options.measure;
+        let probes = self.wanted.probes(at, workload, measure);
+        let simulated = Simulated::of(workload, setting, measure, probes, progress)?;
         if simulated.never.count() > 0 {
             let (name, words) = (setting.pair(), simulated.never.in_words());
             if run.options.cleaning.strict {
@@ -404,6 +383,8 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
     use super::*;
     use crate::experiment::{OptionForm, Options};
     use crate::metrics::{Replicates, RunRow};
@@ -419,16 +400,41 @@ mod tests {
             PlannedRun { trace: None, options }
         };
         let plan = |more: &[(&str, &str)]| RunPlan::of(vec![run("easy", more), run("sjbf", more)]);
-        let count = |more, details| simulations(&plan(more), &Jobs::OfLogs, |_| details);
-        let none = Details::default();
-        assert_eq!(count(&[], none), 2);
-        assert_eq!(count(&[], Details { history: true, ..none }), 3);
-        assert_eq!(count(&[], Details { series_step: Some(60), ..none }), 3);
+        let count = |more| simulations(&plan(more), &Jobs::OfLogs);
+        assert_eq!(count(&[]), 2);
         // The baseline runs without the options of the engine.
-        assert_eq!(count(&[("inflate", "2")], none), 3);
+        assert_eq!(count(&[("inflate", "2")]), 3);
         let rows = compute_rows(&plan(&[]), None, 2, &|_| ()).unwrap().rows;
         let is_baseline = |row: &RunRow| Replicates::each([row]).is_baseline();
         assert_eq!(rows.iter().map(is_baseline).collect::<Vec<_>>(), [true, false]);
+    }
+
+    /// Counts the baselines that are there at a time.
+    #[derive(Default)]
+    struct CountsBaselines {
+        seen: Mutex<Vec<Weak<Simulated>>>,
+        most: AtomicUsize,
+    }
+
+    impl WantedOfRuns for CountsBaselines {
+        type Row = RunRow;
+        type Out = ();
+
+        fn format(&self) -> String {
+            String::new()
+        }
+
+        fn row(&self, run: &FinishedRun<'_>) -> RunRow {
+            let mut seen = lock(&self.seen);
+            seen.push(Arc::downgrade(run.baseline.as_ref().unwrap()));
+            let mut alive: Vec<_> = seen.iter().filter_map(Weak::upgrade).map(|one| Arc::as_ptr(&one)).collect();
+            alive.sort();
+            alive.dedup();
+            self.most.fetch_max(alive.len(), Ordering::Relaxed);
+            run.row()
+        }
+
+        fn out(&self, _: FinishedRun<'_>) {}
     }
 
     /// Six logs, three settings of each: at most the baselines of two are there at a time.
@@ -446,21 +452,10 @@ mod tests {
         let of_log = |at: usize| schedulers.map(|scheduler| run(100 + at, scheduler));
         let plan = RunPlan::of((0..6).flat_map(of_log).collect());
         for threads in [1, 2] {
-            let (seen, most) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
-            let yields = |run: FinishedRun<'_>| {
-                let mut seen = lock(&seen);
-                seen.push(Arc::downgrade(run.baseline.as_ref().unwrap()));
-                let mut alive: Vec<_> =
-                    seen.iter().filter_map(std::sync::Weak::upgrade).map(|one| Arc::as_ptr(&one)).collect();
-                alive.sort();
-                alive.dedup();
-                most.fetch_max(alive.len(), Ordering::Relaxed);
-                (run.row(), ())
-            };
-            let executor = Executor::of_rows(&plan, threads, &|_| ());
-            let report = executor.run(None, &yields, &mut |_, _: RunRow, ()| ()).unwrap();
+            let counted = CountsBaselines::default();
+            let report = Executor::of_all(&plan, threads, &|_| ()).run(&counted, None, &mut |_, _, ()| ()).unwrap();
             assert_eq!((report.computed, report.failures.len()), (18, 0));
-            assert!(most.load(Ordering::Relaxed) <= threads, "{most:?}");
+            assert!(counted.most.load(Ordering::Relaxed) <= threads, "{:?}", counted.most);
         }
     }
 
@@ -476,7 +471,7 @@ mod tests {
         let runs = ["easy/estimate", "fcfs/estimate", "easy/kin:history=32", "easy/kin"].map(run).to_vec();
         let plan = RunPlan::of(runs.clone());
         // The run itself is simulated four times, and two of the baselines are the same.
-        assert_eq!(simulations(&plan, &Jobs::OfLogs, |_| Details::default()), 4 + 3);
+        assert_eq!(simulations(&plan, &Jobs::OfLogs), 4 + 3);
         let rows = |plan: &RunPlan, threads| compute_rows(plan, None, threads, &|_| ()).unwrap().rows;
         let alone: Vec<RunRow> = runs.iter().flat_map(|run| rows(&RunPlan::of(vec![run.clone()]), 1)).collect();
         let waits = alone.iter().map(|row| row.baseline.as_ref().unwrap().summary.wait_mean).collect::<Vec<_>>();

@@ -1,47 +1,79 @@
-//! What is wanted of a run, and what a finished one has.
+//! What is wanted of runs, and what a finished one has.
 
 use std::sync::Arc;
 
+use super::kept_row::{KeptRow, row_format};
 use super::run::PlannedRun;
-use crate::engine::{NeverStarted, Observer, RunRecord};
+use crate::engine::NeverStarted;
 use crate::experiment::Setting;
-use crate::metrics::{
-    Baseline, ChartProbes, Measure, PictureObserver, Pictures, RunRow, Series, SeriesStep, Summary, UserChange,
-    UserTotals, WaitReasonMeter, WaitReasons, summarize_with_users,
-};
-use crate::time::Seconds;
+use crate::metrics::{Baseline, Measure, Probes, RunRow, Seen, Summary, UserChange, UserTotals, summarize_with_users};
 use crate::trace::Workload;
 
-/// What is wanted of a run beside its figures.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Details {
-    /// Compute the run even if its row is in the folder, because more than the row is printed.
-    pub again: bool,
-    /// The record, of the baseline too.
-    pub record: bool,
-    /// All predictions, which are in the record.
-    pub history: bool,
-    /// The steps of a series.
-    pub series_step: Option<Seconds>,
-    /// What charts show, of the baseline too.
-    pub pictures: Option<ChartProbes>,
-    /// Why jobs wait, of the baseline too.
-    pub reasons: bool,
-}
+/// What is wanted of the runs of a plan.
+pub trait WantedOfRuns: Sync {
+    /// What a run has in results, and what is kept of it.
+    type Row: KeptRow;
+    /// What else is wanted of a run.
+    type Out: Send;
 
-impl Details {
-    /// What is wanted of the baseline.
-    pub(super) fn of_baseline(self) -> Details {
-        Details { history: false, series_step: None, ..self }
+    /// The format of the rows, which is a part of the keys of runs.
+    fn format(&self) -> String;
+
+    /// What watches the run at this index, and its baseline. Runs with the same jobs are watched alike.
+    fn probes(&self, _at: usize, _workload: &Workload, _measure: &Measure) -> Probes {
+        Probes::default()
     }
 
-    /// Whether a baseline has all that is wanted.
-    pub(super) fn are_of_baseline(self) -> bool {
-        !self.history && self.series_step.is_none()
+    /// Whether the row of the run at this index is all that is wanted of it, so that one that is kept need not be computed again.
+    fn is_row_enough(&self, _at: usize) -> bool {
+        true
+    }
+
+    /// The row of a run.
+    fn row(&self, run: &FinishedRun<'_>) -> Self::Row;
+
+    /// What else is wanted of it.
+    fn out(&self, run: FinishedRun<'_>) -> Self::Out;
+}
+
+/// Wants rows alone.
+#[derive(Clone, Copy, Debug)]
+pub enum RowsAlone {
+    /// As they are.
+    Plain,
+    /// With each user in comparison with the baseline: for replications, over all of which users are compared.
+    WithUsers,
+}
+
+impl RowsAlone {
+    /// The rows of runs with this number of replications.
+    pub fn of(replications: u32) -> RowsAlone {
+        if replications > 1 { RowsAlone::WithUsers } else { RowsAlone::Plain }
     }
 }
 
-/// A simulation and what was wanted of it.
+impl WantedOfRuns for RowsAlone {
+    type Row = RunRow;
+    type Out = ();
+
+    fn format(&self) -> String {
+        match self {
+            RowsAlone::Plain => row_format(),
+            RowsAlone::WithUsers => format!("{} with users", row_format()),
+        }
+    }
+
+    fn row(&self, run: &FinishedRun<'_>) -> RunRow {
+        match self {
+            RowsAlone::Plain => run.row(),
+            RowsAlone::WithUsers => run.row_with_users(),
+        }
+    }
+
+    fn out(&self, _: FinishedRun<'_>) {}
+}
+
+/// A simulation and what was seen of it.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     /// Its figures.
@@ -50,47 +82,28 @@ pub struct Simulated {
     pub users: UserTotals,
     /// The jobs that were dropped because they can never start.
     pub never: NeverStarted,
-    /// None if it was not wanted.
-    pub record: Option<RunRecord>,
-    /// None if none was wanted; an error if it is too long.
-    pub series: Option<Result<Vec<SeriesStep>, String>>,
-    /// What charts show. None if it was not wanted.
-    pub pictures: Option<Pictures>,
-    /// Why jobs wait. None if it was not wanted.
-    pub reasons: Option<WaitReasons>,
+    /// What its probes have seen.
+    pub seen: Seen,
 }
 
 impl Simulated {
-    /// The record.
-    ///
-    /// # Panics
-    /// If it was not wanted.
-    pub fn record(&self) -> &RunRecord {
-        self.record.as_ref().expect("the record is wanted of this run")
-    }
-
     pub(super) fn of(
         workload: &Workload,
         setting: &Setting,
         measure: &Measure,
-        details: Details,
+        mut probes: Probes,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Simulated, String> {
-        let mut series = details.series_step.map(|step| Series::new(workload.procs, workload.first_submit(), step));
-        let mut pictures = details.pictures.map(|probes| PictureObserver::new(probes, workload));
-        let mut reasons = details.reasons.then(|| WaitReasonMeter::new(workload, measure));
-        let is_observed = series.is_some() || pictures.is_some() || reasons.is_some();
-        let others = (pictures.as_mut(), reasons.as_mut());
-        let mut observers = (series.as_mut(), others);
-        let observer: Option<&mut dyn Observer> = if is_observed { Some(&mut observers) } else { None };
-        let record = setting.run(workload, observer, progress);
+        let mut setting = setting.clone();
+        probes.prepare(&mut setting.engine);
+        let record = match probes.observer() {
+            None => setting.run(workload, None, progress),
+            Some(mut observer) => setting.run(workload, Some(&mut observer), progress),
+        };
         let record = record.map_err(|error| error.to_string())?;
         let (summary, users) = summarize_with_users(workload, &record, measure);
-        let pictures = pictures.map(|pictures| pictures.finish(workload, &record, measure));
         let never = record.never.clone();
-        let record = details.record.then_some(record);
-        let (series, reasons) = (series.map(Series::finish), reasons.map(WaitReasonMeter::finish));
-        Ok(Simulated { summary, users, never, record, series, pictures, reasons })
+        Ok(Simulated { summary, users, never, seen: probes.finish(workload, record, measure) })
     }
 }
 
@@ -110,8 +123,8 @@ pub struct FinishedRun<'a> {
 }
 
 impl FinishedRun<'_> {
-    /// Its row, with each user in comparison with the baseline: for replications.
-    pub fn row_with_users(&self) -> RunRow {
+    /// Its row, with each user in comparison with the baseline.
+    fn row_with_users(&self) -> RunRow {
         let mut row = self.row();
         if let (Some(baseline), Some(base)) = (&mut row.baseline, &self.baseline) {
             // Copies of a user in a resample are that user.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::Path;
 
 use super::execute::{Executor, NeverBySetting, RunReport, RunStep};
-use super::finished::FinishedRun;
+use super::finished::{RowsAlone, WantedOfRuns};
 use super::jobs::Jobs;
-use super::kept_row::{KeptRow, row_format};
+use super::kept_row::KeptRow;
 use super::keys::RunKeys;
 use super::plan::RunPlan;
 use super::store::Store;
@@ -59,26 +59,25 @@ impl From<OutputError> for RunsError {
 
 impl Executor<'_> {
     /// Computes all runs, as [`Executor::run`] does. With a folder, finished runs are kept in it, and those that are in it
-    /// are used again. `format` is that of the rows.
+    /// are used again.
     ///
     /// # Errors
     /// If a run fails, or if rows cannot be written or read.
-    pub fn compute<K: KeptRow, E: Send>(
+    pub fn compute<W: WantedOfRuns>(
         &self,
+        wanted: &W,
         folder: Option<&Path>,
-        format: &str,
-        yields: &(dyn Fn(FinishedRun<'_>) -> (K, E) + Sync),
-    ) -> Result<ComputedRuns<K, E>, RunsError> {
+    ) -> Result<ComputedRuns<W::Row, W::Out>, RunsError> {
         let count = self.plan.count();
-        let mut runs: Vec<Option<(K, Option<E>)>> = (0..count).map(|_| None).collect();
-        let mut each = |at: usize, row: K, extra: E| runs[at] = Some((row, Some(extra)));
+        let mut runs: Vec<Option<(W::Row, Option<W::Out>)>> = (0..count).map(|_| None).collect();
+        let mut each = |at: usize, row: W::Row, extra: W::Out| runs[at] = Some((row, Some(extra)));
         let (report, kept) = match folder {
-            None => (self.run(None, yields, &mut each)?, None),
+            None => (self.run(wanted, None, &mut each)?, None),
             Some(folder) => {
                 let store = Store::open(folder)?;
                 let known = if let Jobs::Given(given) = &self.jobs { given.digest } else { None };
-                let keys = RunKeys::of(self.plan, format, &store, known, self.threads);
-                let report = self.run(Some((&keys, &store)), yields, &mut each)?;
+                let keys = RunKeys::of(self.plan, &wanted.format(), &store, known, self.threads);
+                let report = self.run(wanted, Some((&keys, &store)), &mut each)?;
                 // Opened again: a run with the same key as a computed one is found too.
                 (report, Some((keys, Store::open(folder)?)))
             }
@@ -95,7 +94,7 @@ impl Executor<'_> {
             let (keys, store) = kept.as_ref().expect("without a folder all runs are computed");
             *place = keys.keys[at].map(|key| store.row(key)).transpose()?.flatten().map(|row| (row, None));
         }
-        let (mut rows, extras): (Vec<K>, Vec<Option<E>>) = runs.into_iter().flatten().unzip();
+        let (mut rows, extras): (Vec<W::Row>, Vec<Option<W::Out>>) = runs.into_iter().flatten().unzip();
         if let (true, Some(folder)) = (rows.len() < count, folder) {
             let lost = counted((count - rows.len()) as u64, "finished run");
             return Err(RunsError::Failed(format!("missing from {}: {lost}", folder.display())));
@@ -105,14 +104,6 @@ impl Executor<'_> {
             row.relabel(&run, self.jobs.label(&run));
         }
         Ok(ComputedRuns { rows, extras, reused, computed, never })
-    }
-}
-
-/// The row of a run with this number of replications, and its format. With several, users are compared over all of them.
-pub fn row_of_replications(replications: u32) -> (fn(&FinishedRun<'_>) -> RunRow, String) {
-    match replications {
-        0 | 1 => (|run| run.row(), row_format()),
-        _ => (|run| run.row_with_users(), format!("{} with users", row_format())),
     }
 }
 
@@ -132,6 +123,5 @@ pub fn compute_rows(
             progress(plan.count() - all + done);
         }
     };
-    let (row, format) = row_of_replications(u32::MAX);
-    Executor::of_rows(plan, threads, &watch).compute(folder, &format, &|run| (row(&run), ()))
+    Executor::of_all(plan, threads, &watch).compute(&RowsAlone::WithUsers, folder)
 }

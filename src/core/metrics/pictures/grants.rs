@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::probe::Probe;
 use crate::engine::{Event, Observer};
 use crate::job::JobId;
 use crate::machine::{NodeGrant, NodeShare};
@@ -16,6 +17,12 @@ impl NodeGrants {
     /// The shares of a job. Empty on a pool.
     pub fn of(&self, job: JobId) -> &[NodeShare] {
         self.0.get(&job).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Probe for NodeGrants {
+    fn observer(&mut self) -> Option<&mut dyn Observer> {
+        Some(self)
     }
 }
 

@@ -8,13 +8,16 @@ use crate::metrics::Column;
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
 
 /// The mean waits.
-pub const WAITS: Chart =
-    Chart { title: "Mean wait by setting", probe: None, draw: Draw::Together(|compared| chart(compared, &WAIT_MEAN)) };
+pub const WAITS: Chart = Chart {
+    title: "Mean wait by setting",
+    probe: |_, _| None,
+    draw: Draw::Together(|compared| chart(compared, &WAIT_MEAN)),
+};
 
 /// The mean bounded slowdowns.
 pub const SLOWDOWNS: Chart = Chart {
     title: "Mean bounded slowdown by setting",
-    probe: None,
+    probe: |_, _| None,
     draw: Draw::Together(|compared| chart(compared, &BSLD_MEAN)),
 };
 

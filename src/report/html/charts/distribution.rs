@@ -2,21 +2,21 @@
 
 use super::{Chart, ChartFigure, Compared, CurveChart, DataCell, Draw, PicturedSetting};
 use crate::html::axis::ChartAxis;
-use crate::metrics::{ChartProbe, JobMetrics};
+use crate::metrics::{JobMetrics, Probe};
 use crate::text::grouped;
 use crate::time::FOREVER;
 
 /// The chart of waits.
 pub const WAITS: Chart = Chart {
     title: "How long jobs wait",
-    probe: Some(|_| Box::new(Waits(Distribution::of_seconds()))),
+    probe: |_, _| Some(Box::new(Waits(Distribution::of_seconds()))),
     draw: Draw::Together(waits),
 };
 
 /// The chart of slowdowns.
 pub const SLOWDOWNS: Chart = Chart {
     title: "How much jobs are slowed down",
-    probe: Some(|_| Box::new(Slowdowns(Distribution::of_ratios()))),
+    probe: |_, _| Some(Box::new(Slowdowns(Distribution::of_ratios()))),
     draw: Draw::Together(slowdowns),
 };
 
@@ -24,7 +24,7 @@ pub const SLOWDOWNS: Chart = Chart {
 #[derive(Debug)]
 struct Waits(Distribution);
 
-impl ChartProbe for Waits {
+impl Probe for Waits {
     fn job(&mut self, job: &JobMetrics) {
         self.0.add(job.wait as f64);
     }
@@ -34,14 +34,14 @@ impl ChartProbe for Waits {
 #[derive(Debug)]
 struct Slowdowns(Distribution);
 
-impl ChartProbe for Slowdowns {
+impl Probe for Slowdowns {
     fn job(&mut self, job: &JobMetrics) {
         self.0.add(job.bsld);
     }
 }
 
 fn waits(compared: &Compared<'_>) -> Option<ChartFigure> {
-    let of = |setting: &PicturedSetting<'_>| setting.pictures.of::<Waits>().0.shares().collect::<Vec<_>>();
+    let of = |setting: &PicturedSetting<'_>| setting.seen.of::<Waits>().0.shares().collect::<Vec<_>>();
     let chart = CurveChart {
         label: "How long jobs wait",
         x: (ChartAxis::durations(most(compared, of)), "wait"),
@@ -58,7 +58,7 @@ fn waits(compared: &Compared<'_>) -> Option<ChartFigure> {
 }
 
 fn slowdowns(compared: &Compared<'_>) -> Option<ChartFigure> {
-    let of = |setting: &PicturedSetting<'_>| setting.pictures.of::<Slowdowns>().0.shares().collect::<Vec<_>>();
+    let of = |setting: &PicturedSetting<'_>| setting.seen.of::<Slowdowns>().0.shares().collect::<Vec<_>>();
     let ratio = |value: f64| if value < 1e6 { grouped(value as u64) } else { format!("{value:.0e}") };
     let chart = CurveChart {
         label: "How much jobs are slowed down",

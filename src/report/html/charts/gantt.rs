@@ -20,7 +20,7 @@ use shadowtime_core::tres::{Resource, Tres};
 /// The chart.
 pub const CHART: Chart = Chart {
     title: "The schedule of a window",
-    probe: Some(|_| Box::<NodeGrants>::default()),
+    probe: |_, _| Some(Box::<NodeGrants>::default()),
     draw: Draw::Together(|compared| Some(chart(compared))),
 };
 

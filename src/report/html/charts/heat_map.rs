@@ -5,7 +5,7 @@ use crate::html::axis::ChartAxis;
 use crate::html::outside;
 use crate::html::svg::{Anchor, Ink};
 use crate::metrics::{
-    ChartProbe, JobMetrics, RUNTIME_CLASSES, runtime_class, runtime_class_name, width_class, width_class_name,
+    JobMetrics, Probe, RUNTIME_CLASSES, runtime_class, runtime_class_name, width_class, width_class_name,
 };
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, readable_duration};
@@ -13,7 +13,7 @@ use crate::time::{DAY, HOUR, MINUTE, readable_duration};
 /// The chart of a setting in comparison with the first.
 pub const CHART: Chart = Chart {
     title: "change by width and runtime",
-    probe: Some(|_| Box::<WaitGrid>::default()),
+    probe: |_, _| Some(Box::<WaitGrid>::default()),
     draw: Draw::Against(chart),
 };
 
@@ -46,7 +46,7 @@ impl Default for WaitGrid {
     }
 }
 
-impl ChartProbe for WaitGrid {
+impl Probe for WaitGrid {
     fn job(&mut self, job: &JobMetrics) {
         let cell = &mut self.0[width_class(job.procs) as usize][runtime_class(job.runtime) as usize];
         cell.jobs += 1;
@@ -80,7 +80,7 @@ fn strength(difference: f64) -> f64 {
 
 fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
-    let pairs = setting.pictures.of::<WaitGrid>().0.iter().zip(&base.pictures.of::<WaitGrid>().0);
+    let pairs = setting.seen.of::<WaitGrid>().0.iter().zip(&base.seen.of::<WaitGrid>().0);
     let rows: Vec<_> = (0i64..)
         .zip(pairs)
         .map(|(class, (run, base))| (class, run, base))

@@ -3,12 +3,12 @@
 use super::distribution::log_limits;
 use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, PicturedSetting, draw_curves};
 use crate::html::axis::ChartAxis;
-use crate::metrics::{ChartProbe, JobMetrics};
+use crate::metrics::{JobMetrics, Probe};
 
 /// The chart. Its table has the numbers of jobs too.
 pub const CHART: Chart = Chart {
     title: "Predictions that were long enough",
-    probe: Some(|_| Box::<Lengths>::default()),
+    probe: |_, _| Some(Box::<Lengths>::default()),
     draw: Draw::Together(chart),
 };
 
@@ -44,7 +44,7 @@ impl Default for Lengths {
     }
 }
 
-impl ChartProbe for Lengths {
+impl Probe for Lengths {
     fn job(&mut self, job: &JobMetrics) {
         let at = self.limits.partition_point(|limit| *limit < job.prediction as f64).min(self.limits.len() - 1);
         self.classes[at].jobs += 1;
@@ -91,7 +91,7 @@ fn chart(compared: &Compared<'_>) -> Option<ChartFigure> {
 }
 
 fn of<'a>(setting: &PicturedSetting<'a>) -> &'a Lengths {
-    setting.pictures.of()
+    setting.seen.of()
 }
 
 #[cfg(test)]

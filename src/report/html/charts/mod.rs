@@ -19,7 +19,7 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
 use super::frame::Frame;
 use super::svg::Point;
-use crate::metrics::{Breakdown, ChartProbe, Pictures, Replicates, UserTotals, WaitReasons};
+use crate::metrics::{Measure, Probe, Replicates, Seen, UserTotals, Watched};
 use crate::time::Time;
 use crate::trace::Workload;
 
@@ -33,15 +33,15 @@ pub const SECTIONS: [(&str, &[Chart]); 6] = [
     ("Gantt chart", &[gantt::CHART]),
 ];
 
-/// Makes what watches a run of a workload.
-type NewProbe = fn(&Workload) -> Box<dyn ChartProbe>;
+/// Makes what watches a run of a workload. None if there is nothing to watch, or if the figures of users are enough.
+type NewProbe = fn(&Workload, &Measure) -> Option<Box<dyn Probe>>;
 
 /// A kind of chart.
 pub struct Chart {
     /// What it shows, in a few words: its heading, and the name of its files.
     title: &'static str,
-    /// What it has to see of a run. None if what a [`PicturedSetting`] has of every run is enough.
-    probe: Option<NewProbe>,
+    /// What it has to see of a run.
+    probe: NewProbe,
     /// How it is drawn.
     draw: Draw,
 }
@@ -54,10 +54,9 @@ enum Draw {
     Against(fn(&Compared<'_>, &PicturedSetting<'_>, &PicturedSetting<'_>) -> ChartFigure),
 }
 
-/// What all charts have to see of a run.
-pub fn chart_probes(workload: &Workload) -> Vec<Box<dyn ChartProbe>> {
-    let charts = SECTIONS.iter().flat_map(|(_, charts)| *charts);
-    charts.filter_map(|chart| chart.probe).map(|new| new(workload)).collect()
+/// Adds what all charts have to see of a run.
+pub fn watch_for_charts(watched: &mut Watched<'_>) {
+    SECTIONS.iter().flat_map(|(_, charts)| *charts).for_each(|chart| watched.add_some(chart.probe));
 }
 
 /// A setting with what charts show of it.
@@ -65,13 +64,9 @@ pub struct PicturedSetting<'a> {
     /// Its name.
     pub name: String,
     /// What charts have seen of its run.
-    pub pictures: &'a Pictures,
+    pub seen: &'a Seen,
     /// The figures of its users.
     pub users: &'a UserTotals,
-    /// Why its jobs wait. None on a pool.
-    pub reasons: Option<WaitReasons>,
-    /// The figures of partitions. None on a pool, and on a machine with only one.
-    pub partitions: Option<&'a Breakdown>,
 }
 
 /// What is compared in charts.

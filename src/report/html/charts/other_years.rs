@@ -5,7 +5,7 @@ use crate::html::years::years_chart;
 use crate::metrics::columns::BSLD_MEAN;
 
 /// The chart. None unless replications are resamples and there is a baseline.
-pub const CHART: Chart = Chart { title: "Gain in other years", probe: None, draw: Draw::Together(chart) };
+pub const CHART: Chart = Chart { title: "Gain in other years", probe: |_, _| None, draw: Draw::Together(chart) };
 
 fn chart(compared: &Compared<'_>) -> Option<ChartFigure> {
     // The baseline has the colour 0.

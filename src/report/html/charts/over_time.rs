@@ -2,16 +2,16 @@
 
 use super::{Chart, ChartFigure, Compared, Curve, CurveChart, DataCell, Draw, PicturedSetting};
 use crate::html::axis::ChartAxis;
-use crate::metrics::{ChartProbe, Series, SeriesStep};
+use crate::metrics::{Measure, Probe, Series, SeriesStep};
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, date};
 use crate::trace::Workload;
 
 /// The chart of waiting jobs.
-pub const QUEUE: Chart = Chart { title: "Jobs in the queue", probe: Some(series), draw: Draw::Together(queue) };
+pub const QUEUE: Chart = Chart { title: "Jobs in the queue", probe: series, draw: Draw::Together(queue) };
 
 /// The chart of processors in use.
-pub const UTILIZATION: Chart = Chart { title: "Utilization", probe: Some(series), draw: Draw::Together(utilization) };
+pub const UTILIZATION: Chart = Chart { title: "Utilization", probe: series, draw: Draw::Together(utilization) };
 
 /// The times of which a chart shows the mean, and their names. The first is taken of which a log has at most [`MOST_POINTS`].
 const TIMES: [(Seconds, &str); 7] = [
@@ -50,9 +50,9 @@ fn time_of_point(workload: &Workload) -> (Seconds, String) {
 }
 
 /// What is watched of a run.
-fn series(workload: &Workload) -> Box<dyn ChartProbe> {
+fn series(workload: &Workload, _: &Measure) -> Option<Box<dyn Probe>> {
     let step = (time_of_point(workload).0 / STEPS).max(MINUTE);
-    Box::new(Series::new(workload.procs, workload.first_submit(), step))
+    Some(Box::new(Series::new(workload.procs, workload.first_submit(), step)))
 }
 
 fn queue(compared: &Compared<'_>) -> Option<ChartFigure> {
@@ -88,7 +88,7 @@ fn chart(
     let (first, (time, name)) = (compared.first_submit, time_of_point(compared.workload));
     let has_bands = compared.settings.len() <= MOST_BANDS && time > MINUTE;
     let curve = |&(series, setting): &(usize, &PicturedSetting<'_>)| {
-        let steps = setting.pictures.of::<Series>().clone().finish().unwrap_or_default();
+        let steps = setting.seen.of::<Series>().clone().finish().unwrap_or_default();
         let mut curve = Curve { series, ..Curve::default() };
         for steps in steps.chunk_by(|a, b| (a.time - first) / time == (b.time - first) / time) {
             let middle = ((steps[0].time - first) / time * time) as f64 + time as f64 / 2.0;

@@ -12,7 +12,7 @@ use crate::time::readable_duration;
 use crate::trace::NameKind;
 
 /// The chart of a setting in comparison with the first.
-pub const CHART: Chart = Chart { title: "who gains, who pays", probe: None, draw: Draw::Against(chart) };
+pub const CHART: Chart = Chart { title: "who gains, who pays", probe: |_, _| None, draw: Draw::Against(chart) };
 
 /// The most users of a chart.
 const MOST_USERS: usize = 1000;
