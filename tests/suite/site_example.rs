@@ -13,11 +13,15 @@ fn the_files_of_the_example_work_together() {
     let names = ["slurm.conf", "new.conf", "site.dump", "sacct.txt", "squeue.txt", "maintenance.csv", "halves.csv"];
     let bytes = names.map(|name| fs::read(folder.path("site").join(name)).unwrap());
     assert!(bytes.iter().map(Vec::len).sum::<usize>() < 350_000);
-    let [conf, _, dump, sacct, queue] = names.map(|name| folder.text(&format!("site/{name}")));
+    let [conf, _, dump, sacct, queue, maintenance, halves] = names.map(|name| folder.text(&format!("site/{name}")));
     let with = ["--slurm-conf", &conf, "--associations", &dump];
     for command in [&[sacct.as_str()][..], &["fidelity", &sacct, "--scheduler", "slurm"]] {
         let ran = sim(&[command, &with, &["--format", "csv"]].concat());
         assert!(ran.code == 0 && !ran.err.contains("warning"), "{command:?}: {}", ran.err);
+    }
+    for outages in [&maintenance, &halves] {
+        let ran = sim(&[&sacct, "--machine", &conf, "--outages", outages, "--scheduler", "easy", "--format", "csv"]);
+        assert!(ran.code == 0 && ran.out.contains("utilization_available"), "{}", ran.err);
     }
     let candidates = ["--candidates", "slurm:running=prediction/kin", "--replications", "2", "--format", "csv"];
     let ran = sim(&[&["recommend", &sacct], &with[..], &candidates].concat());
