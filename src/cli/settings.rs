@@ -13,8 +13,8 @@ use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    report_cleaning, report_feedback, report_missing_predictions, report_requests, warn_of_missing_users,
-    warn_of_never, warn_of_partition_map, warn_of_unplaceable,
+    note_resample, report_cleaning, report_feedback, report_missing_predictions, report_requests,
+    warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
 use super::progress::Progress;
@@ -210,7 +210,7 @@ impl LogUnderSettings {
         }
         log.records = Vec::new();
         let workload = on_machines[0].workload.clone();
-        let can_resample = |options: &Options| !options.setting().is_replay() && options.shaping.repeat == 1;
+        let can_resample = |options: &Options| !options.has_replay() && options.shaping.repeat == 1;
         if replications.is_some_and(|asked| asked.may_resample)
             && settings.iter().all(can_resample)
             && Resample::USERS.check(&workload).is_ok()
@@ -220,6 +220,11 @@ impl LogUnderSettings {
                 "replications are resamples of the users of the log: another year; --resample none shakes the same year",
             );
         }
+        if let Some(how) = years {
+            how.check(&workload)?;
+            Resample::doubts(&workload).iter().for_each(|line| note(format_args!("{}: {line}", log.name)));
+        }
+        note_resample(&log.name, &workload, settings[0].shaping.seed);
         // Resamples are as many as were asked for; the log comes first.
         let number = replications.map_or(1, |asked| asked.number + u32::from(years.is_some()));
         let trace = trace.map(str::to_string);
@@ -303,7 +308,11 @@ impl LogUnderSettings {
         let folder = folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs);
-            let progress = Progress::counting("simulating", "jobs", Some(total));
+            let progress = Progress::counting(
+                if self.years.is_some() { "simulating other years" } else { "simulating" },
+                "jobs",
+                Some(total),
+            );
             let watch = |step| {
                 if let RunStep::Jobs(ended) = step {
                     progress.add(ended);

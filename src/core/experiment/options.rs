@@ -123,6 +123,11 @@ impl Options {
         std::iter::once(&self.scheduler).chain(self.baseline.as_ref().map(|base| &base.scheduler))
     }
 
+    /// Whether the run or its baseline replays the log's own schedule.
+    pub fn has_replay(&self) -> bool {
+        self.schedulers().any(schedule::catalog::is_replay)
+    }
+
     /// The predictors of the run and of its baseline.
     pub fn predictors(&self) -> impl Iterator<Item = &Spec> {
         std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor))

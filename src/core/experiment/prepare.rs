@@ -177,7 +177,7 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::shape`], or if no job is left to measure.
     pub fn shape(&self, workload: Workload) -> Result<Workload, TraceError> {
-        if self.shaping.resample.is_some() && self.setting().is_replay() {
+        if self.shaping.resample.is_some() && self.has_replay() {
             let why = "replay repeats the waits of the log, and a resample has none: remove --resample";
             return Err(TraceError::unusable(&workload.label, why));
         }

@@ -54,10 +54,8 @@ pub struct Resampled {
     pub load_of_log: f64,
     /// Whether the load is as near as was asked for.
     pub is_load_met: bool,
-    /// The users of the log.
-    pub users_of_log: usize,
-    /// The share of the area of the largest user of the log.
-    pub largest_user: f64,
+    /// As [`Resample::doubts`].
+    doubts: Vec<String>,
 }
 
 impl Resampled {
@@ -80,18 +78,7 @@ impl Resampled {
                 self.draws, self.load_of_log, self.load
             ));
         }
-        if self.users_of_log < FEW_USERS {
-            notes.push(format!(
-                "the log has {} only: resamples differ by which of them are drawn",
-                counted(self.users_of_log as u64, "user")
-            ));
-        }
-        if self.largest_user > LARGE_USER {
-            notes.push(format!(
-                "one user has {:.0}% of the area of the log: resamples differ mostly by how often this user is drawn",
-                100.0 * self.largest_user
-            ));
-        }
+        notes.extend(self.doubts.iter().cloned());
         notes
     }
 }
@@ -140,6 +127,20 @@ impl Year<'_> {
 
     fn area(&self) -> f64 {
         self.users.iter().map(|user| user.area).sum()
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let (users, all) = (self.users.len(), self.area());
+        let largest = self.users.iter().map(|user| user.area / all).fold(0.0, f64::max);
+        let few = (users < FEW_USERS).then(|| {
+            let users = counted(users as u64, "user");
+            format!("the log has {users} only: resamples differ by which of them are drawn")
+        });
+        let large = (largest > LARGE_USER).then(|| {
+            let percent = 100.0 * largest;
+            format!("one user has {percent:.0}% of the area of the log: resamples differ mostly by how often this user is drawn")
+        });
+        few.into_iter().chain(large).collect()
     }
 
     fn circle(&self) -> Seconds {
@@ -198,6 +199,11 @@ impl Resample {
     pub fn check(&self, workload: &Workload) -> Result<(), TraceError> {
         Year::of(workload).check(self).map_err(|why| TraceError::unusable(&workload.label, why))
     }
+
+    /// What someone who resamples a workload should know of it, one sentence each.
+    pub fn doubts(workload: &Workload) -> Vec<String> {
+        Year::of(workload).doubts()
+    }
 }
 
 /// Draws a resample of a workload.
@@ -207,7 +213,6 @@ impl Resample {
 pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result<Workload, TraceError> {
     how.check(workload)?;
     let year = Year::of(workload);
-    let all = year.area();
     let mut rng = stream(seed, "resample");
     let (drawn, draws): (Drawn, u32) = match how {
         Resample::Users { load, profile } => draw::users(&year, *load, *profile, &mut rng),
@@ -222,8 +227,7 @@ pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result
         load,
         load_of_log: year.load,
         is_load_met: (load / year.load - 1.0).abs() <= how.load(),
-        users_of_log: year.users.len(),
-        largest_user: year.users.iter().map(|user| user.area / all).fold(0.0, f64::max),
+        doubts: year.doubts(),
     };
     Ok(with_copies(workload, drawn.jobs, facts))
 }
