@@ -182,7 +182,9 @@ fn given_lists(matches: &ArgMatches) -> Result<Vec<GridList>, SpecError> {
     let (always, others): (Vec<_>, Vec<_>) =
         OPTIONS.iter().partition(|option| ["scheduler", "predictor"].contains(&option.name));
     let mut lists = Vec::new();
-    for option in others.into_iter().filter(|option| is_given(matches, option.name)) {
+    // The log is read once, so it has one format, whose names of columns may have brackets.
+    let others = others.into_iter().filter(|option| option.section != Section::Reading);
+    for option in others.filter(|option| is_given(matches, option.name)) {
         let values: Result<Vec<_>, String> = texts(option.name).map(|text| values_of(option.name, text)).collect();
         let values = values.map_err(|why| SpecError(format!("--{}: {why}", option.name)))?.concat();
         if values.len() > 1 || !is_list(&option) || !values.iter().eq(texts(option.name)) {

@@ -73,7 +73,7 @@ impl StudyOption {
 
 /// Whether replications are other years.
 pub const RESAMPLE: StudyOption = StudyOption {
-    name: "resample",
+    name: "another-year",
     about: "Replications are resamples of the users of each log, in addition to the log: which claims hold in another year? Intervals are those of another year",
     values: [0, 0],
     bounds: [0, 1],

@@ -449,7 +449,7 @@ fn replications_have_intervals_and_verdicts_in_the_same_table() {
         assert_eq!((row["rows"].as_str(), row["baseline"].as_str()), ("4", "easy/estimate"));
     }
     let table = sim_ok(&[&args[..], &["--format", "table"]].concat());
-    for words in ["easy/estimate", "sjbf/ruh", "sjbf/sbh", "+-", "noise of shaken submissions alone", "seeds 1 to 3"] {
+    for words in ["easy/estimate", "sjbf/ruh", "sjbf/sbh", "+-", "They are the same year, shaken", "seeds 1 to 3"] {
         assert!(table.contains(words), "{words}: {table}");
     }
     let verdicts = together.iter().map(|row| format!("%, {})", row["wait_verdict"]));

@@ -28,6 +28,7 @@ mod read;
 mod record;
 mod requests;
 mod resample;
+mod resampled;
 mod rows;
 mod shape;
 mod shown_names;
@@ -68,7 +69,8 @@ pub use record::{Fields, Record, field_texts};
 pub use requests::{
     DeviceSurvey, MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field,
 };
-pub use resample::{Resample, Resampled, resample_forms};
+pub use resample::{Resample, resample_forms};
+pub use resampled::Resampled;
 pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
 pub use shown_names::{ShownNames, shown_texts};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::conditions::{LogConditions, NeverEligible};
 use super::feedback::LogFeedback;
 use super::ids::{LogId, LogIds};
-use super::resample::Resampled;
+use super::resampled::Resampled;
 use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;

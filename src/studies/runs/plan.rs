@@ -73,6 +73,9 @@ impl RunPlan {
 
     /// These runs on the log as it is, then all of them on each shaken copy: runs with the same jobs follow each other.
     pub fn replicated(starts: Vec<PlannedRun>, replications: u32) -> RunPlan {
+        if replications == 1 {
+            return RunPlan::of(starts);
+        }
         let axes = vec![Axis::replications(replications)];
         RunPlan { cells: starts.len() * replications as usize, starts, axes, averaged: true }
     }

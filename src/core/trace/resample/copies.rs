@@ -5,7 +5,6 @@ use std::sync::Arc;
 use litemap::LiteMap;
 use rustc_hash::FxHashMap;
 
-use super::Resampled;
 use super::draw::DrawnJob;
 use crate::job::Job;
 use crate::sort::sort_by_key;
@@ -13,15 +12,16 @@ use crate::time::Seconds;
 use crate::trace::conditions::LogConditions;
 use crate::trace::feedback::{FollowingJob, LogFeedback, ReactionGroup};
 use crate::trace::ids::LogIds;
+use crate::trace::resampled::Resampled;
 use crate::trace::workload::Workload;
 
 /// A record that no job has: what waits for it or follows it is cut, and counted as such.
 const CUT: u32 = u32::MAX;
 
 /// Where the jobs of the log are in the resample: record of the log, copy and place, in this order.
-struct Places(Vec<(u32, u32, u32)>);
+struct CopyPlaces(Vec<(u32, u32, u32)>);
 
-impl Places {
+impl CopyPlaces {
     /// The copies that have a record of the log, with its place in each.
     fn of_record(&self, record: u32) -> impl Iterator<Item = (u32, u32)> {
         let first = self.0.partition_point(|&(other, ..)| other < record);
@@ -49,7 +49,7 @@ pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampl
     if !workload.conditions.is_empty() || workload.feedback.is_some() {
         let mut places: Vec<_> = drawn.iter().zip(0..).map(|(job, at)| (of_log(job).record, job.copy, at)).collect();
         places.sort_unstable();
-        let places = Places(places);
+        let places = CopyPlaces(places);
         made.conditions = Arc::new(conditions_of_copies(&workload.conditions, workload, &drawn, &places));
         let links = |feedback: &Arc<LogFeedback>| Arc::new(links_of_copies(feedback, &places));
         made.feedback = workload.feedback.as_ref().map(links);
@@ -77,7 +77,7 @@ fn conditions_of_copies(
     conditions: &LogConditions,
     workload: &Workload,
     drawn: &[DrawnJob],
-    places: &Places,
+    places: &CopyPlaces,
 ) -> LogConditions {
     let (mut by_record, mut arrays, mut numbers) = (Vec::new(), Vec::new(), FxHashMap::default());
     for (job, place) in drawn.iter().zip(0..) {
@@ -98,7 +98,7 @@ fn conditions_of_copies(
 }
 
 /// Each copy has the links of its user. A link is cut if its preceding job is not in the copy, or comes later in it.
-fn links_of_copies(feedback: &LogFeedback, places: &Places) -> LogFeedback {
+fn links_of_copies(feedback: &LogFeedback, places: &CopyPlaces) -> LogFeedback {
     let mut groups = Vec::new();
     for ReactionGroup { preceding, following } in &feedback.groups {
         let (mut by_copy, mut cut) = (LiteMap::<u32, ReactionGroup>::new(), Vec::new());

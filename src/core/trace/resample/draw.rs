@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use rustc_hash::FxHashMap;
 
 use super::level::{blocks, level};
-use super::{User, WEEK, Year, area};
+use super::{WEEK, Year, YearUser, area};
 use crate::time::Seconds;
 
 /// How often is drawn until the load is near enough.
@@ -78,7 +78,7 @@ pub fn users(year: &Year<'_>, tolerance: f64, profile: usize, rng: &mut impl Rng
     }
     let mut drawn = Drawn { area, ..Drawn::default() };
     for ((&user, &moved), copy) in copies.iter().zip(&moves).zip(0..) {
-        let User { code, jobs, .. } = &year.users[user];
+        let YearUser { code, jobs, .. } = &year.users[user];
         drawn.users.push(*code);
         let since = |at: u32| (submit(at) - year.first + moved as Seconds * WEEK) % year.circle();
         drawn.jobs.extend(jobs.iter().map(|&at| DrawnJob { at, copy, since: since(at) }));

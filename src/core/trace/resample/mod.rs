@@ -14,6 +14,7 @@ mod level;
 pub use form::{Resample, resample_forms};
 
 use super::error::TraceError;
+use super::resampled::Resampled;
 use super::workload::Workload;
 use crate::job::Job;
 use crate::rng::stream;
@@ -37,52 +38,6 @@ const FEW_USERS: usize = 30;
 /// With more of the area of one user than this, a note says so.
 const LARGE_USER: f64 = 0.3;
 
-/// What is known of a resample, beside its jobs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resampled {
-    /// The user of the log by copy, as jobs had it. Copy 1 is the first.
-    pub users: Vec<i32>,
-    /// The record of the log by record of the resample.
-    records: Vec<u32>,
-    /// The weeks of the circle.
-    pub weeks: usize,
-    /// How often was drawn until the load was near that of the log.
-    pub draws: u32,
-    /// The load, as a share of the machine.
-    pub load: f64,
-    /// The load of the log.
-    pub load_of_log: f64,
-    /// Whether the load is as near as was asked for.
-    pub is_load_met: bool,
-    /// As [`Resample::doubts`].
-    doubts: Vec<String>,
-}
-
-impl Resampled {
-    /// The user of the log whose copy this is, as the jobs of the log have it.
-    pub fn user_of_log(&self, copy: i32) -> i32 {
-        usize::try_from(copy).ok().and_then(|copy| self.users.get(copy.checked_sub(1)?)).copied().unwrap_or(copy)
-    }
-
-    /// The record of the log of a record of the resample.
-    pub fn record_of_log(&self, record: u32) -> u32 {
-        self.records[record as usize]
-    }
-
-    /// What someone who reads the results should know, one sentence each.
-    pub fn notes(&self, seed: u64) -> Vec<String> {
-        let mut notes = Vec::new();
-        if !self.is_load_met {
-            notes.push(format!(
-                "resample {seed}: no draw of {} had the load of the log, {:.3}; the nearest is taken, {:.3}",
-                self.draws, self.load_of_log, self.load
-            ));
-        }
-        notes.extend(self.doubts.iter().cloned());
-        notes
-    }
-}
-
 /// The input of a draw: the jobs of a log by user, and its weeks.
 struct Year<'a> {
     jobs: &'a [Job],
@@ -94,11 +49,11 @@ struct Year<'a> {
     /// Area in processor-seconds, over all processors from the first submission to the last.
     load: f64,
     /// In order of their numbers; all unknown users are one.
-    users: Vec<User>,
+    users: Vec<YearUser>,
 }
 
 /// A user of the log.
-struct User {
+struct YearUser {
     /// As the jobs have it; -1 if unknown.
     code: i32,
     /// The places of the jobs, in workload order.
@@ -112,14 +67,14 @@ impl Year<'_> {
         let jobs = &workload.jobs[..];
         let (first, length) = (workload.first_submit(), (workload.last_submit() - workload.first_submit()).max(1));
         let weeks = ((length + WEEK / 2) / WEEK) as usize;
-        let mut users = litemap::LiteMap::<i32, User>::new();
+        let mut users = litemap::LiteMap::<i32, YearUser>::new();
         for (job, at) in jobs.iter().zip(0..) {
             let code = job.submission.user;
-            let user = users.entry(code).or_insert_with(|| User { code, jobs: Vec::new(), area: 0.0 });
+            let user = users.entry(code).or_insert_with(|| YearUser { code, jobs: Vec::new(), area: 0.0 });
             user.jobs.push(at);
             user.area += area(job);
         }
-        let users: Vec<User> = users.into_tuple_vec().into_iter().map(|(_, user)| user).collect();
+        let users: Vec<YearUser> = users.into_tuple_vec().into_iter().map(|(_, user)| user).collect();
         let all: f64 = users.iter().map(|user| user.area).sum();
         let load = all / (f64::from(workload.procs) * length as f64);
         Year { jobs, procs: workload.procs, first, weeks, load, users }
