@@ -148,7 +148,7 @@ impl ExampleSite<'_> {
     /// Nodes that are in maintenance for twelve hours, each list so many days after the first; known for two weeks.
     fn maintenance<const COUNT: usize>(&self, parts: [(&str, i64); COUNT]) -> String {
         let mut text = "start,end,announced,nodes,kind,name\n".to_string();
-        let morning = (self.unix_start + self.now() - 30 * DAY).div_euclid(DAY) * DAY + 8 * HOUR - self.unix_start;
+        let morning = (self.unix_start + self.now() - 5 * DAY).div_euclid(DAY) * DAY + 8 * HOUR - self.unix_start;
         for (nodes, day) in parts {
             let start = morning + day * DAY;
             let times = [start, start + 12 * HOUR, morning - 14 * DAY].map(|time| self.stamp(time)).join(",");

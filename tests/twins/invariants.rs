@@ -359,8 +359,7 @@ fn predictions_are_made_between_arrival_and_end() {
         for made in history {
             let at = made.job.index();
             let (job, outcome) = (&workload.jobs[at], &record.outcomes[at]);
-            let finished =
-                Finished { job, submitted: job.submission.submit, outcome, virtual_start: None, stopped: (0, 0) };
+            let finished = Finished { job, submitted: job.submission.submit, outcome, virtual_start: None };
             prop_assert!((finished.job.submission.submit..=finished.end()).contains(&made.time), "{made:?}");
         }
         Ok(())

@@ -77,8 +77,7 @@ fn the_random_workloads_bring_about_the_hard_cases() {
     check(105, 1000, (workloads(), settings(OracleScheduler::Sjbf, predictors())), |(workload, setting)| {
         let outcomes = run_with(&workload, setting.scheduler(), &setting.predictor.spec, setting.engine());
         for (job, outcome) in workload.jobs.iter().zip(&outcomes) {
-            let finished =
-                Finished { job, submitted: job.submission.submit, outcome, virtual_start: None, stopped: (0, 0) };
+            let finished = Finished { job, submitted: job.submission.submit, outcome, virtual_start: None };
             for (count, (_, happens)) in seen.borrow_mut().iter_mut().zip(hard) {
                 *count += u32::from(happens(&finished, &workload));
             }
@@ -271,8 +270,7 @@ fn both_agree(workload: &Workload, setting: &Setting) -> TestCaseResult {
     let expected = oracle::simulate(setting.reference(workload.procs), &jobs.collect::<Vec<_>>());
     prop_assert_eq!(outcomes.len(), expected.len());
     for ((job, outcome), expected) in workload.jobs.iter().zip(&outcomes).zip(expected) {
-        let finished =
-            Finished { job, submitted: job.submission.submit, outcome, virtual_start: None, stopped: (0, 0) };
+        let finished = Finished { job, submitted: job.submission.submit, outcome, virtual_start: None };
         let turnaround = (finished.end() - job.submission.submit) as f64;
         let found = OracleOutcome {
             start: finished.start(),

@@ -55,8 +55,6 @@ pub struct Finished<'a> {
     pub outcome: &'a Outcome,
     /// When it started in the virtual schedule of the scheduler. None if it has none.
     pub virtual_start: Option<Time>,
-    /// How often an outage has stopped it so that it waited again, and the seconds that it had run until then.
-    pub stopped: (u32, Seconds),
 }
 
 impl Finished<'_> {
@@ -86,7 +84,7 @@ impl RunRecord {
     }
 
     /// How often an outage has stopped a job, and for how many seconds it had run until then.
-    fn stops_of(&self, at: usize) -> (u32, Seconds) {
+    pub fn stops_of(&self, at: usize) -> (u32, Seconds) {
         let Some(outages) = &self.outages else { return (0, 0) };
         let own = outages.requeues.partition_point(|(id, _)| id.index() < at);
         let own = outages.requeues[own..].iter().take_while(|(id, _)| id.index() == at);
@@ -104,16 +102,7 @@ impl RunRecord {
         started.map(move |at| {
             let virtual_start = self.virtual_starts.as_ref().map(|starts| starts[at]);
             let submitted = self.submitted.as_ref().map_or(jobs[at].submission.submit, |times| times[at]);
-            (
-                at,
-                Finished {
-                    job: &arrived[at],
-                    submitted,
-                    outcome: &self.outcomes[at],
-                    virtual_start,
-                    stopped: self.stops_of(at),
-                },
-            )
+            (at, Finished { job: &arrived[at], submitted, outcome: &self.outcomes[at], virtual_start })
         })
     }
 }

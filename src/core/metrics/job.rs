@@ -46,16 +46,12 @@ pub struct JobMetrics {
     pub backfilled: bool,
     /// Seconds from the time when it joined the queue to its start in the virtual schedule of the scheduler. None if it has none.
     pub virtual_wait: Option<Seconds>,
-    /// How often an outage has stopped it so that it waited again.
-    pub requeues: u32,
-    /// The processor-seconds that it had run until then.
-    pub lost: Seconds,
 }
 
 impl JobMetrics {
     /// Computes the metrics of a job; the threshold is that of [`bounded_slowdown`]. Panics if the job has not started.
     pub fn of(finished: &Finished<'_>, bsld_threshold: Seconds) -> JobMetrics {
-        let &Finished { job, submitted: submit, outcome, virtual_start, stopped } = finished;
+        let &Finished { job, submitted: submit, outcome, virtual_start } = finished;
         let wait = finished.wait();
         // Talby et al., Equation 2: the mean over [submit, end], each prediction weighted by the time it was in force.
         let turnaround = (wait + job.runtime) as f64;
@@ -80,8 +76,6 @@ impl JobMetrics {
             ra: outcome.ra_seconds / turnaround,
             backfilled: outcome.backfilled,
             virtual_wait: virtual_start.map(|start| start - job.submission.submit),
-            requeues: stopped.0,
-            lost: stopped.1 * i64::from(job.submission.procs),
         }
     }
 }

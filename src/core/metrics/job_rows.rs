@@ -17,13 +17,15 @@ pub struct JobRow {
     pub user: Cell,
     /// Its id in the log.
     pub log_id: Cell,
+    /// How often an outage has stopped it so that it waited again, and the seconds that it had run until then.
+    pub stops: (u32, Seconds),
 }
 
 impl JobRow {
     /// The row of a job of a log with these wide numbers, names and ids.
     pub fn of(job: JobMetrics, wide: &WideNumbers, names: &ShownNames, ids: &LogIds) -> JobRow {
         let user = Cell::of_name(names, NameKind::User, wide.number(job.user));
-        JobRow { job, user, log_id: ids.of(job.record, job.number).into() }
+        JobRow { job, user, log_id: ids.of(job.record, job.number).into(), stops: (0, 0) }
     }
 }
 
@@ -53,8 +55,8 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
         row.job.virtual_wait, only("with the scheduler fair");
     label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
         only("if jobs wait for other jobs or for a time");
-    count "requeues" "how often an outage has stopped it so that it waited again" row.job.requeues, only(WITH_OUTAGES);
-    real "lost" "the processor-seconds of the runs that were stopped" row.job.lost as f64, lower, only(WITH_OUTAGES);
+    count "requeues" "how often an outage has stopped it so that it waited again" row.stops.0, only(WITH_OUTAGES);
+    real "lost" "the processor-seconds of the runs that were stopped" row.stops.1 as f64 * f64::from(row.job.procs), lower, only(WITH_OUTAGES);
     label "log_id" "the id of the job in the log, such as JobIDRaw; that of a requeued job repeats" row.log_id.clone();
 };
 

@@ -27,7 +27,11 @@ impl<'a> RunOutput<'a> {
     }
 
     fn rows(&self, log: &'a Workload, threshold: Seconds) -> impl Iterator<Item = JobRow> + use<'a> {
-        self.jobs(threshold).map(|job| JobRow::of(job, &log.wide, &log.names, &log.ids))
+        let (record, jobs) = (self.record, &self.workload.jobs);
+        record.finished_in(jobs, 0..jobs.len()).map(move |(at, job)| {
+            let row = JobRow::of(JobMetrics::of(&job, threshold), &log.wide, &log.names, &log.ids);
+            JobRow { stops: record.stops_of(at), ..row }
+        })
     }
 }
 

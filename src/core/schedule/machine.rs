@@ -228,6 +228,18 @@ impl Machine {
         }
     }
 
+    /// A job is to start. None of its nodes may be out or kept for others.
+    #[inline(never)]
+    fn start_amid_outages(&mut self, id: JobId, grant: &[NodeShare]) -> Result<(), Broken> {
+        self.count_available_amid_outages();
+        let now = self.state.now;
+        let Some(outages) = &mut self.state.outages else { return Ok(()) };
+        outages.start(id, now);
+        let forbidden = grant.iter().find(|share| outages.forbids(id, share.node, now));
+        let why = "it may not use a node now";
+        forbidden.map_or(Ok(()), |share| Err(Broken { id, why, node: Some(share.node) }))
+    }
+
     #[inline(never)]
     fn count_available_amid_outages(&mut self) {
         let MachineState { now, capacity, outages, .. } = &mut self.state;
@@ -245,14 +257,13 @@ impl Machine {
 
     #[inline]
     fn start(&mut self, id: JobId, grant: NodeGrant, counted: Option<Seconds>) -> Result<(), Broken> {
-        self.count_available();
-        let MachineState { now, capacity, waiting, running, only_arrivals, outages } = &mut self.state;
+        if self.state.outages.is_some() {
+            self.start_amid_outages(id, &grant)?;
+        }
+        let MachineState { now, capacity, waiting, running, only_arrivals, .. } = &mut self.state;
         *only_arrivals = false;
         let job = waiting.remove(id).ok_or_else(|| Broken::not_waiting(id))?;
-        let forbids = |share: &&NodeShare| outages.as_ref().is_some_and(|out| out.forbids(id, share.node, *now));
-        let forbidden = grant.iter().find(forbids).map(|share| share.node);
         let fits = match &mut self.nodes {
-            _ if forbidden.is_some() => Err(Broken { id, why: "it may not use a node now", node: forbidden }),
             // What it is placed with counts, which may be another number than its processors in the log.
             Some(nodes) => start_on(nodes, id, grant),
             None if self.replays || capacity.fits(job.procs) => Ok(()),
@@ -261,9 +272,6 @@ impl Machine {
         if fits.is_err() {
             waiting.insert(job);
             return fits;
-        }
-        if let Some(outages) = outages {
-            outages.start(id, *now);
         }
         capacity.take(job.procs);
         running.insert(Running { id, procs: job.procs, end: *now + counted.unwrap_or(job.length) });

@@ -89,6 +89,7 @@ impl Queue {
     }
 
     /// The places of the jobs that arrived after a job, in order of arrival; of all jobs if there is no such job. Some may be empty.
+    #[inline]
     pub(super) fn places_after(&self, job: Option<ArrivalNumber>) -> &[QueuePlace] {
         let places = &self.places[self.first..];
         let Some(arrival) = job else { return places };

@@ -117,8 +117,7 @@ pub fn placed_jobs<'a>(
 ) -> impl Iterator<Item = PlacedJob> + 'a {
     let all = system.arrivals.iter().zip(&record.outcomes).zip(&record.sites);
     all.map(|((arrival, outcome), &site)| {
-        let finished =
-            Finished { job: &arrival.job, submitted: arrival.submit(), outcome, virtual_start: None, stopped: (0, 0) };
+        let finished = Finished { job: &arrival.job, submitted: arrival.submit(), outcome, virtual_start: None };
         let job = JobMetrics::of(&finished, measure.bsld_threshold);
         PlacedJob { origin: arrival.origin, site, job }
     })

@@ -139,6 +139,11 @@ impl Outages {
         self.class_of.get(&(user, group, request)).copied().unwrap_or(0)
     }
 
+    /// Whether some jobs own reservations or name them.
+    pub fn has_classes(&self) -> bool {
+        self.classes.len() > 1
+    }
+
     /// What outages see of a class.
     pub fn class(&self, class: u32) -> &JobClass {
         &self.classes[class as usize]

@@ -12,7 +12,7 @@ use crate::job::JobId;
 use crate::machine::{OutageKind, OutageLedger, Outages};
 use crate::schedule::machine::Machine;
 use crate::schedule::queue::{QueuePlace, Waiting};
-use crate::schedule::rules::Rules;
+use crate::schedule::rules::{Counting, Rules};
 use crate::time::{Seconds, Time};
 
 /// The plan of one pass.
@@ -41,6 +41,14 @@ pub struct PoolPlan {
     /// The jobs that got a reservation or could not get one, with the start.
     reserved: Vec<(JobId, Option<Time>)>,
     count: usize,
+    /// Whether the next pass need not make the reservations again.
+    is_kept: bool,
+    /// Whether jobs may be fitted with lengths that are shorter than their predictions.
+    counts_estimates: bool,
+    /// Whether some jobs have reservations of the machine, or name them.
+    has_classes: bool,
+    /// Scratch: the ends of jobs and of outages, with the processors that are free then.
+    ends: Vec<(Time, i64)>,
 }
 
 /// An outage as far as it is known.
@@ -147,15 +155,22 @@ impl PoolPlan {
             instants: Vec::new(),
             reserved: Vec::new(),
             count: 0,
+            is_kept: false,
+            counts_estimates: rules.running == Counting::Estimate,
+            has_classes: false,
+            ends: Vec::new(),
         }
     }
 
     /// A waiting job that starts now.
     fn job(&self, job: FittingJob, machine: &Machine) -> PlannedJob {
         let (mut class, mut planned) = (0, job.length);
-        if !self.views.is_empty() {
+        if !self.edges.is_empty() || self.has_classes {
             let known = ledger(machine).job(job.id);
-            let prediction = machine.waiting.get(job.id).map_or(0, |job| job.length);
+            let prediction = match self.counts_estimates {
+                true => machine.waiting.get(job.id).map_or(0, |job| job.length),
+                false => 0,
+            };
             (class, planned) = (known.class, known.estimate.max(prediction).max(job.length));
         }
         let (start, procs) = (self.now, job.procs);
@@ -216,6 +231,9 @@ impl PoolPlan {
 
     /// What is left of the outages that a job names, if some are there at its start.
     fn named_point(&mut self, job: &PlannedJob, machine: &Machine) -> Option<Point> {
+        if job.class == 0 {
+            return None;
+        }
         let outages = ledger(machine).outages();
         let named = &outages.class(job.class).named;
         let at = job.start;
@@ -277,14 +295,16 @@ impl PoolPlan {
         if !self.instants.is_empty() {
             return;
         }
-        let mut ends: Vec<(Time, i64)> = machine.running.iter().map(|job| (job.end, i64::from(job.procs))).collect();
+        let ends = &mut self.ends;
+        ends.clear();
+        ends.extend(machine.running.iter().map(|job| (job.end, i64::from(job.procs))));
         let of_views = self.views.iter().map(|view| (view.end, 0)).filter(|(end, _)| *end < Time::MAX);
         let running = if self.knows_running { machine.running.len() } else { 0 };
         ends.extend(self.jobs[running..].iter().map(|job| (job.end, job.procs)).chain(of_views));
         ends.sort_unstable();
         let mut used: i64 = ends.iter().map(|(_, procs)| procs).sum();
         self.instants.push((self.now, used));
-        for (end, procs) in ends {
+        for &mut (end, procs) in ends {
             used -= procs;
             match self.instants.last_mut().filter(|last| last.0 == end) {
                 Some(last) => last.1 = used,
@@ -332,7 +352,8 @@ impl Space for PoolPlan {
     fn begin_anew(&mut self, machine: &Machine) {
         let ledger = ledger(machine);
         (self.now, self.procs, self.free) = (machine.now, machine.procs().into(), machine.free());
-        (self.is_blocked, self.knows_running, self.count) = (false, false, 0);
+        (self.is_blocked, self.knows_running, self.count, self.is_kept) = (false, false, 0, false);
+        self.has_classes = ledger.outages().has_classes();
         self.now_points.clear();
         self.points.clear();
         self.jobs.clear();
@@ -352,6 +373,28 @@ impl Space for PoolPlan {
         self.edges.extend(hard.map(|view| view.start));
         self.edges.sort_unstable();
         self.edges.dedup();
+    }
+
+    /// If nothing but arrivals happened, all is as it was, except that it is later.
+    fn goes_on(&mut self, machine: &Machine) -> bool {
+        if self.is_kept {
+            self.free = machine.free();
+            // What the last pass started runs now.
+            if !self.knows_running {
+                self.jobs.retain(|job| job.start > self.now);
+            }
+            for point in &mut self.now_points {
+                point.edge = if point.edge == self.now { machine.now } else { point.edge };
+                point.at = machine.now;
+            }
+            self.now = machine.now;
+        }
+        self.is_kept
+    }
+
+    /// The reservations stay only if the job counts as it was fitted.
+    fn counts_as(&mut self, fitted: Seconds, counted: Seconds, _now: Time) {
+        self.is_kept &= fitted == counted;
     }
 
     fn is_over(
@@ -395,12 +438,16 @@ impl Space for PoolPlan {
         let now = self.job(FittingJob::with(job, length), pass.machine);
         for number in 1..self.instants.len() {
             let (start, used) = self.instants[number];
+            if used + now.procs > self.procs {
+                continue;
+            }
             let later = start - self.now;
             let planned = PlannedJob { start, end: now.end + later, planned_end: now.planned_end + later, ..now };
             if let Some(own) = self.places_at(&planned, used, pass.machine) {
                 self.add(planned, ledger(pass.machine).outages());
                 self.points.extend(own);
                 self.count += 1;
+                self.is_kept = self.count >= self.most;
                 return self.reserved.push((job.id, Some(start)));
             }
         }
