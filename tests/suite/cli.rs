@@ -1,5 +1,6 @@
 //! The program as its users run it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -584,24 +585,24 @@ fn every_column_is_listed_and_documented() {
     // A line that begins with a blank continues the one above.
     let entries = list.lines().filter(|line| !line.starts_with(' '));
     let listed: Vec<&str> = entries.clone().map(|line| line.split_whitespace().next().unwrap()).collect();
-    // A run on nodes with preemption, feedback and reasons has all of them.
+    // A run on nodes with preemption, feedback and reasons, and one amid outages, have all of them.
     let folder = Folder::new();
     let log = folder.text("log.swf");
     sim_ok(&["--first", "50", "--swf-out", &log]);
     let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-64]\"\ncpus = 2\n");
-    let csv = sim_ok(&[
-        &log,
-        "--feedback",
-        "think",
-        "--scheduler",
-        "slurm:preempt=requeue",
-        "--baseline",
-        "easy/estimate",
-        "--machine",
-        &machine,
-        "--reasons",
-    ]);
-    assert_eq!(listed, csv.lines().next().unwrap().split(',').collect::<Vec<_>>());
+    let outages = folder.write("outages.csv", "start,end,nodes\n100,200,n1\n");
+    let common = [&log, "--baseline", "easy/estimate", "--machine", &machine, "--reasons"];
+    let mut known = BTreeSet::new();
+    for more in [
+        ["--scheduler", "slurm:preempt=requeue", "--feedback", "think"],
+        ["--scheduler", "easy", "--outages", &outages],
+    ] {
+        let csv = sim_ok(&[&common[..], &more].concat());
+        let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        assert_eq!(listed.iter().copied().filter(|name| header.contains(name)).collect::<Vec<_>>(), header);
+        known.extend(header.into_iter().map(str::to_string));
+    }
+    assert!(listed.iter().all(|name| known.contains(*name)), "{listed:?}");
     assert!(entries.clone().all(|line| line.split_whitespace().count() > 2), "each with its meaning:\n{list}");
     let documentation = sim_ok(&["help", "formats"]);
     let words: Vec<&str> = documentation.split(|c: char| !c.is_alphanumeric() && c != '_').collect();

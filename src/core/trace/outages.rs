@@ -6,6 +6,7 @@ use super::workload::Workload;
 use super::zone::Zone;
 use crate::machine::{Cluster, HostList, JobClass, Outage, OutageFile, OutageKind, OutageRow, OutageTime, Outages};
 use crate::request::RequestId;
+use crate::text::counted;
 use crate::time::{Seconds, Time, print_duration};
 
 /// The outages of a file for a workload, whose users and groups have these names. `kills`: jobs that stop have failed.
@@ -72,7 +73,9 @@ fn outage(row: &OutageRow, workload: &Workload, longest: Seconds) -> Result<Outa
 
 fn procs_of(text: &str, all: u32) -> Result<u32, String> {
     match text.parse::<u32>() {
-        Ok(procs) if procs > all => Err(format!("it takes {procs} processors, and the machine has {all}")),
+        Ok(procs) if procs > all => {
+            Err(format!("it takes {}, and the machine has {all}", counted(procs.into(), "processor")))
+        }
         Ok(procs) if procs > 0 => Ok(procs),
         _ => Err(format!("procs is a number above 0, or all, not '{text}'")),
     }

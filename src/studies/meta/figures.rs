@@ -208,8 +208,6 @@ mod tests {
             eligible: 0,
             start: wait,
             end: wait + 1,
-            requeues: 0,
-            lost: 0,
             wait,
             procs: 1,
             runtime: 1,
