@@ -459,16 +459,16 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     let listed =
         printed.lines().skip_while(|line| !line.starts_with("    trace  ")).take_while(|line| !line.is_empty());
     let listed = listed.filter(|line| !line.starts_with("     ")).map(first_word);
-    let listed: Vec<&str> = listed.collect();
+    let listed: Vec<String> = listed.collect();
     fs::write(folder.path().join("outages.csv"), "start,end,nodes\n100,200,n1\n").unwrap();
     let amid_outages = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --machine large.conf --reasons --outages outages.csv",
     ));
     for summary in [&summary, &amid_outages] {
         let columns: Vec<&str> = summary.split(' ').collect();
-        assert_eq!(listed.iter().copied().filter(|name| columns.contains(name)).collect::<Vec<_>>(), columns);
+        assert_eq!(listed.iter().filter(|name| columns.contains(&name.as_str())).collect::<Vec<_>>(), columns);
     }
-    let known = |name: &&str| summary.split(' ').chain(amid_outages.split(' ')).any(|column| column == *name);
+    let known = |name: &String| summary.split(' ').chain(amid_outages.split(' ')).any(|column| column == name);
     assert!(listed.iter().all(known), "{listed:?}");
     let means = header(&run("--trace a.swf --replications 2 --format csv"));
     for mean in means.split(' ').filter_map(|column| column.strip_suffix("_ci95")) {

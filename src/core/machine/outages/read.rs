@@ -111,9 +111,11 @@ impl OutageTable<'_> {
                 .then_some(Some(OutageTime::OfLog(seconds)))
                 .ok_or_else(|| self.wrong("the time is too far away"));
         }
-        let whole = match text.len() {
-            10 => format!("{text}T00:00:00"),
-            16 => format!("{text}:00"),
+        let is_zone = |rest: &str| rest.is_empty() || rest.starts_with(['Z', 'z', '+', '-']);
+        let whole = match text.split_at_checked(16) {
+            // Without seconds.
+            Some((minutes, rest)) if is_zone(rest) => format!("{minutes}:00{rest}"),
+            None if text.len() == 10 => format!("{text}T00:00:00"),
             _ => text.to_string(),
         };
         let wrong = || {
