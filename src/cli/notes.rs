@@ -113,7 +113,7 @@ fn bad_constraints(workload: &Workload) -> String {
 
 /// Says what of outages has no effect, and what the log has of them already.
 fn note_outages(log: &Log, workload: &Workload, outages: &Outages) {
-    outages.notes.iter().for_each(|words| note(words));
+    outages.notes.iter().for_each(note);
     let over = outages.over_by(workload.first_submit());
     if over > 0 {
         note(format_args!("{} before the first submission", counted_as(over, "outage is over", "outages are over")));

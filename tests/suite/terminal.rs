@@ -146,13 +146,13 @@ fn a_run_over_a_second_has_a_bar() {
     let text = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nPriorityType=priority/multifactor\n\
                 PriorityWeightAge=1000\nNodeName=n[1-64] CPUs=2\nPartitionName=all Nodes=ALL Default=YES\n";
     std::fs::write(&conf, text).unwrap();
-    let site = ["--slurm-conf", conf.to_str().unwrap(), "--first", "1500", "--load", "3"];
+    let site = ["--slurm-conf", conf.to_str().unwrap(), "--first", "3000", "--load", "3"];
     let together = ["--scheduler", "slurm:order=multifactor", "--load", "1000"];
     for args in [&site[..], &together] {
         let shown = on_terminal(80, &[args, &["--predictor", "estimate", "--baseline", "none"]].concat());
         assert!(shown.success, "{}", shown.raw);
         let bar = shown.line_with("simulating").expect("a bar after a second");
-        assert!(bar.contains(" jobs") && (bar.contains("/1,500") || bar.contains("/5,000")), "{bar}");
+        assert!(bar.contains(" jobs") && (bar.contains("/3,000") || bar.contains("/5,000")), "{bar}");
         assert!(shown.end().iter().all(|line| !line.contains("simulating")), "{:#?}", shown.end());
     }
 }

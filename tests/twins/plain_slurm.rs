@@ -126,7 +126,7 @@ impl PlainSlurm {
             let to = from + 300;
             let running = self.running.iter().map(|job| (job.0, job.1, Time::MAX));
             let jobs = self.past.iter().copied().chain(running);
-            let used = jobs.filter(|(id, ..)| self.jobs[&id].user == user).map(|(id, start, end)| {
+            let used = jobs.filter(|(id, ..)| self.jobs[id].user == user).map(|(id, start, end)| {
                 (end.min(to) - start.max(from)).max(0) as f64 * f64::from(self.jobs[&id].procs)
             });
             usage = usage * 0.5f64.powf(300.0 / halflife as f64) + used.sum::<f64>();
@@ -627,7 +627,8 @@ fn sizes_of(workload: &Workload) -> BTreeMap<u32, usize> {
 fn with_arrays() -> impl Strategy<Value = Workload> {
     let more = (1..=10usize, proptest::option::weighted(0.3, 1..4u32), 0..8usize, 0..50i64);
     (busy(), vec(proptest::option::weighted(0.35, more), 12..30)).prop_map(|(plain, drafts)| {
-        let (mut jobs, mut arrays): (Vec<Job>, Vec<(Vec<usize>, Option<u32>)>) = (Vec::new(), Vec::new());
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut arrays: Vec<(Vec<usize>, Option<u32>)> = Vec::new();
         for (job, draft) in plain.jobs.iter().zip(&drafts) {
             let Some((count, limit, odd, varied)) = *draft else {
                 jobs.push(*job);

@@ -50,10 +50,8 @@ impl GivenJobs {
             self.on_machines.iter().find(|one| one.machine == options.machine && one.condition == condition)
         };
         let Shaping { resample, shake, seed, .. } = Shaping::default();
-        let plain = || Options {
-            shaping: Shaping { resample, shake, seed, ..run.options.shaping.clone() },
-            ..run.options.clone()
-        };
+        let plain =
+            || Options { shaping: Shaping { resample, shake, seed, ..run.options.shaping }, ..run.options.clone() };
         let found = find(&run.options).map(|jobs| (jobs, true));
         found.or_else(|| Some((find(&plain())?, false))).expect("the jobs of all conditions and machines are given")
     }

@@ -57,6 +57,9 @@ impl From<OutputError> for RunsError {
     }
 }
 
+/// The row of a run, and what else is wanted of it if it was computed.
+type RowAndOut<W> = (<W as WantedOfRuns>::Row, Option<<W as WantedOfRuns>::Out>);
+
 impl Executor<'_> {
     /// Computes all runs, as [`Executor::run`] does. With a folder, finished runs are kept in it, and those that are in it
     /// are used again.
@@ -69,7 +72,7 @@ impl Executor<'_> {
         folder: Option<&Path>,
     ) -> Result<ComputedRuns<W::Row, W::Out>, RunsError> {
         let count = self.plan.count();
-        let mut runs: Vec<Option<(W::Row, Option<W::Out>)>> = (0..count).map(|_| None).collect();
+        let mut runs: Vec<Option<RowAndOut<W>>> = (0..count).map(|_| None).collect();
         let mut each = |at: usize, row: W::Row, extra: W::Out| runs[at] = Some((row, Some(extra)));
         let (report, kept) = match folder {
             None => (self.run(wanted, None, &mut each)?, None),

@@ -71,7 +71,7 @@ pub struct FinishedRow {
     pub key: RunKey,
     /// Its labels and figures.
     pub run: RunRow,
-    /// As [`RunPlan::places`].
+    /// As [`RunPlan::places`](super::RunPlan::places).
     pub places: Vec<usize>,
 }
 

@@ -111,7 +111,7 @@ proptest! {
         let resampled = made.resampled().unwrap();
         // Each week of the resample is one whole week of the log; the last one of the log has what comes after it.
         let week = |submit: i64| ((submit - 1000) / WEEK).min(8);
-        let mut of_week = vec![None; 10];
+        let mut of_week = [None; 10];
         for job in &made.jobs {
             let of_log = &log.jobs[resampled.record_of_log(job.record) as usize];
             let moved = job.submission.submit - of_log.submission.submit;
