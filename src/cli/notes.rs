@@ -125,6 +125,17 @@ fn note_outages(log: &Log, workload: &Workload, outages: &Outages) {
     }
 }
 
+/// Says how many outages had no effect, because all jobs had ended when they were announced.
+pub fn note_late_outages<'a>(workload: &Workload, rows: impl Iterator<Item = &'a RunRow>) {
+    let (Some(outages), Some(longest)) = (&workload.outages, rows.map(|row| row.summary.makespan).max()) else {
+        return;
+    };
+    let late = outages.announced_after(workload.first_submit() + longest);
+    if late > 0 {
+        note(format_args!("{} after the last end", counted_as(late, "outage is announced", "outages are announced")));
+    }
+}
+
 /// How many lines there are at most about settings that can never start some jobs: a sweep may have many.
 const MOST_NEVER: usize = 8;
 

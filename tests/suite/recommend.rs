@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::support::{sim, sim_ok};
 
 /// The rows of a CSV, each by the names of its columns.
-fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+pub fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names = reader.headers().unwrap().clone();
     let named = |row: csv::StringRecord| names.iter().map(str::to_string).zip(row.iter().map(str::to_string)).collect();

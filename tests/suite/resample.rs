@@ -1,17 +1,14 @@
 //! Another year of a site: resampled logs, and what they say of a setting.
 
-use std::collections::BTreeMap;
-
+use crate::recommend::rows;
 use crate::support::{Folder, real_log, real_logs, sim, sim_ok};
 
 /// The columns of the only row of a CSV, by name.
 fn row(text: &str) -> impl Fn(&str) -> String {
-    let lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_string).collect()).collect();
-    assert_eq!(lines.len(), 2, "{text}");
-    move |name| {
-        let at = lines[0].iter().position(|other| other == name);
-        lines[1][at.unwrap_or_else(|| panic!("no column {name} in {:?}", lines[0]))].clone()
-    }
+    let mut rows = rows(text);
+    assert_eq!(rows.len(), 1, "{text}");
+    let row = rows.remove(0);
+    move |name| row.get(name).unwrap_or_else(|| panic!("no column {name} in {row:?}")).clone()
 }
 
 /// A log of 20 users over 16 weeks: every user has a batch in some weeks.
@@ -173,13 +170,6 @@ fn candidates_compete_in_other_years() {
     let recommend = |more: &[&str]| {
         let args = ["recommend", &log, "--candidates", "sjbf/estimate,easy/perfect,fcfs/estimate", "--choose", "0.7"];
         sim_ok(&[&args, more].concat())
-    };
-    let rows = |text: &str| -> Vec<BTreeMap<String, String>> {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let names = reader.headers().unwrap().clone();
-        let named =
-            |row: csv::StringRecord| names.iter().map(str::to_string).zip(row.iter().map(str::to_string)).collect();
-        reader.records().map(|row| named(row.unwrap())).collect()
     };
     let found =
         rows(&recommend(&["--replications", "4", "--guard", "none", "--guard", "wait_max=0.99x", "--format", "csv"]));

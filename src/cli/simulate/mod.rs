@@ -13,7 +13,7 @@ use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
-use super::notes::{warn_of_misfits, warn_of_other_jobs};
+use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
 use super::report::{ColorsBy, watch_for_page, with_gantt, write_page};
@@ -243,6 +243,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         out.fill(|out| out.write_all(page.page.as_bytes()))?;
     }
     let runs = log.by_setting(&rows);
+    note_late_outages(&workload, rows.iter().take(log.settings.len()));
     let conditions = log.conditions();
     for members in &conditions {
         warn_of_other_jobs(members.iter().map(|&at| &rows[at]));

@@ -134,6 +134,17 @@ impl Outages {
         outages
     }
 
+    /// The users of a log have other numbers now, from 1 on: `users` are the old ones. A user may have several.
+    pub fn rename_users(&mut self, users: &[i32]) {
+        let mut new_of: FxHashMap<i32, Vec<i32>> = FxHashMap::default();
+        (1..).zip(users).for_each(|(new, &old)| new_of.entry(old).or_default().push(new));
+        let of_copies = |(&(user, group, request), &class): (&(i32, i32, RequestId), &u32)| {
+            let copies = new_of.get(&user).into_iter().flatten();
+            copies.map(move |&copy| ((copy, group, request), class)).collect::<Vec<_>>()
+        };
+        self.class_of = self.class_of.iter().flat_map(of_copies).collect();
+    }
+
     /// The class of a job of this user and group that asks for this.
     pub fn class_of(&self, user: i32, group: i32, request: RequestId) -> u32 {
         self.class_of.get(&(user, group, request)).copied().unwrap_or(0)

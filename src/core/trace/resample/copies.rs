@@ -9,7 +9,7 @@ use super::draw::DrawnJob;
 use crate::job::Job;
 use crate::sort::sort_by_key;
 use crate::time::Seconds;
-use crate::trace::conditions::LogConditions;
+use crate::trace::conditions::{JobArray, LogConditions};
 use crate::trace::feedback::{FollowingJob, LogFeedback, ReactionGroup};
 use crate::trace::ids::LogIds;
 use crate::trace::resampled::Resampled;
@@ -46,7 +46,8 @@ pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampl
     drawn.iter().for_each(|job| ids.push(workload.log_id(of_log(job)).to_string().as_bytes()));
     let mut made = workload.with_jobs(jobs);
     made.ids = Arc::new(ids);
-    if !workload.conditions.is_empty() || workload.feedback.is_some() {
+    let has_conditions = !workload.conditions.is_empty() || !workload.conditions.arrays.is_empty();
+    if has_conditions || workload.feedback.is_some() {
         let mut places: Vec<_> = drawn.iter().zip(0..).map(|(job, at)| (of_log(job).record, job.copy, at)).collect();
         places.sort_unstable();
         let places = CopyPlaces(places);
@@ -57,6 +58,9 @@ pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampl
     let users: Vec<(i64, i64)> = (1..).zip(facts.users.iter().map(|&user| workload.wide.number(user))).collect();
     if let Some(shapes) = &mut made.shapes {
         Arc::make_mut(shapes).rename_users(&users);
+    }
+    if let Some(outages) = &mut made.outages {
+        Arc::make_mut(outages).rename_users(&facts.users);
     }
     made.names.add_copies(&users);
     let records = drawn.iter().map(|job| of_log(job).record).collect();
@@ -79,19 +83,25 @@ fn conditions_of_copies(
     drawn: &[DrawnJob],
     places: &CopyPlaces,
 ) -> LogConditions {
-    let (mut by_record, mut arrays, mut numbers) = (Vec::new(), Vec::new(), FxHashMap::default());
+    let array_of = conditions.array_places();
+    let (mut by_record, mut arrays, mut numbers) = (Vec::new(), Vec::<JobArray>::new(), FxHashMap::default());
     for (job, place) in drawn.iter().zip(0..) {
-        let Some(of_log) = conditions.get(workload.jobs[job.at as usize].record as usize) else { continue };
+        let record = workload.jobs[job.at as usize].record;
+        let array = array_of.get(&record).map(|&array| {
+            let number = *numbers.entry((array, job.copy)).or_insert_with(|| {
+                let JobArray { id, limit, .. } = &conditions.arrays[array as usize];
+                arrays.push(JobArray { id: id.clone(), limit: *limit, tasks: Vec::new() });
+                arrays.len() as u32 - 1
+            });
+            arrays[number as usize].tasks.push(place);
+            number
+        });
+        let Some(of_log) = conditions.get(record as usize) else { continue };
         let mut own = of_log.clone();
         for dependency in &mut own.after {
             dependency.record = places.before(dependency.record, job.copy, place).unwrap_or(CUT);
         }
-        own.array = own.array.map(|array| {
-            *numbers.entry((array, job.copy)).or_insert_with(|| {
-                arrays.push(conditions.arrays[array as usize].clone());
-                arrays.len() as u32 - 1
-            })
-        });
+        own.array = own.array.and(array);
         by_record.push((place, own));
     }
     LogConditions::new(by_record, arrays, conditions.unknown)

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::job::{Job, Submission};
+use crate::machine::{JobClass, Outage, OutageKind, Outages};
 use crate::rng::random_cases;
-use crate::trace::conditions::{Conditions, Dependency, DependencyKind, LogConditions};
+use crate::trace::conditions::{Conditions, Dependency, DependencyKind, JobArray, LogConditions, TaskArrays};
 use crate::trace::feedback::{FollowingJob, LogFeedback, ReactionGroup};
 use crate::trace::shape::{Shaping, shape};
 
@@ -180,6 +181,65 @@ proptest! {
         prop_assert_eq!((links.cut, links.linked), (cut, linked.iter().flatten().count() as u64));
         // Around the circle each copy has one joint: a user's jobs in a row lose at most one link there.
         prop_assert!(weeks || cut <= resampled.users.len() as u64);
+    }
+}
+
+/// Each user has an array of all its jobs, every other one with a limit.
+#[test]
+fn a_copy_has_arrays_of_its_own() {
+    let mut log = log((0..240).map(|at| (at % 12, i64::from(at) * 9, 1, 60)).collect());
+    let tasks = |user: u32| (0..240).filter(move |record| record % 12 == user).collect();
+    let limit = |user: u32| (user % 2 == 0).then_some(3);
+    let arrays =
+        (0..12).map(|user| JobArray { id: user.to_string(), limit: limit(user), tasks: tasks(user) }).collect();
+    let limited = (0..240u32).filter(|record| limit(record % 12).is_some());
+    let own = |record: u32| (record, Conditions { array: Some(record % 12), ..Conditions::default() });
+    for conditions in [limited.map(own).collect(), Vec::new()] {
+        let has_limits = !conditions.is_empty();
+        log.conditions = Arc::new(LogConditions::new(conditions, Vec::clone(&arrays), 0));
+        let made = resample(&log, &how("users:load=50%"), 4).unwrap();
+        let (users, in_queue) = (&made.resampled().unwrap().users, TaskArrays::of(&made));
+        assert_eq!(made.conditions.arrays.len(), users.len());
+        for array in &made.conditions.arrays {
+            let copy = made.jobs[array.tasks[0] as usize].submission.user;
+            assert_eq!(array.id, made.resampled().unwrap().user_of_log(copy).to_string());
+            let own: Vec<u32> =
+                made.jobs.iter().filter(|job| job.submission.user == copy).map(|job| job.record).collect();
+            assert_eq!(array.tasks, own);
+            let number = in_queue.of_job(own[0] as usize);
+            assert!(number.is_some() && own.iter().all(|&at| in_queue.of_job(at as usize) == number));
+        }
+        for (record, own) in made.conditions.iter() {
+            let array = &made.conditions.arrays[own.array.unwrap() as usize];
+            assert!(has_limits && array.limit == Some(3) && array.tasks.contains(&(record as u32)));
+        }
+    }
+}
+
+#[test]
+fn a_copy_has_the_reservations_of_its_user() {
+    let mut log = log((0..240).map(|at| (at % 12, i64::from(at) * 9, 1, 60)).collect());
+    let outage = Outage {
+        start: 0,
+        end: 10,
+        announced: 0,
+        kind: OutageKind::Reserved,
+        procs: 1,
+        nodes: Vec::new(),
+        name: String::new(),
+        place: String::new(),
+    };
+    let jobs = log.jobs.iter().map(|job| (job.submission.user, job.submission.group, job.request));
+    let owns = |user| if user == 5 { vec![0] } else { Vec::new() };
+    let class = |user, _, _| JobClass { owns: owns(user), named: Vec::new() };
+    log.outages = Some(Arc::new(Outages::new(vec![outage], false, jobs, class)));
+    let is_drawn = |seed: &u64| resample(&log, &how("users"), *seed).unwrap().resampled().unwrap().users.contains(&5);
+    let seed = (1..20).find(is_drawn).unwrap();
+    let made = resample(&log, &how("users"), seed).unwrap();
+    let outages = made.outages.as_ref().unwrap();
+    for job in &made.jobs {
+        let class = outages.class_of(job.submission.user, job.submission.group, job.request);
+        assert_eq!(outages.owns(class, 0), made.user_of_log(job) == 5);
     }
 }
 
