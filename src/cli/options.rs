@@ -115,8 +115,7 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
         );
     }
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
-    slurm_conf::note_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), true);
-    slurm_conf::note_preemption(on_pools.iter().flat_map(|options| options.schedulers()), false);
+    slurm_conf::warn_of_preemption(on_pools.iter().flat_map(|options| options.schedulers()));
     let has_limits = on_nodes.iter().any(|options| options.has_limits());
     slurm_conf::note_idle_limits(on_nodes.iter().flat_map(|options| options.schedulers()), has_limits);
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));

@@ -216,7 +216,9 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         Options { scheduler, predictor, baseline: Some(present.clone()), ..options.clone() }
     };
     options::check_effects(matches, &candidates.iter().map(with).collect::<Vec<_>>(), &[])?;
-    slurm_conf::note_preemption(schedulers(), options.machine.is_some());
+    if options.machine.is_none() {
+        slurm_conf::warn_of_preemption(schedulers());
+    }
     if options.machine.is_some() {
         slurm_conf::note_idle_limits(schedulers(), options.has_limits());
         options::warn_of_pools(schedulers());

@@ -311,16 +311,10 @@ fn warn_of_accounts(file: &AssociationsFile, own: &ClusterAssociations) {
 /// The name of the scheduler.
 const SLURM: &str = "slurm";
 
-/// Says that preemption was not checked beside a real Slurm, or warns that it has no effect on a pool of processors.
-pub fn note_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, is_on_nodes: bool) {
-    match schedulers.find(|spec| catalog::preempts(spec)) {
-        Some(spec) if !is_on_nodes => {
-            warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
-        }
-        Some(spec) => {
-            note(format_args!("{spec}: preemption is unverified: no real Slurm was its judge; see `sim help slurm`"));
-        }
-        None => {}
+/// Warns that preemption has no effect on a pool of processors.
+pub fn warn_of_preemption<'a>(mut on_pools: impl Iterator<Item = &'a Spec>) {
+    if let Some(spec) = on_pools.find(|spec| catalog::preempts(spec)) {
+        warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
     }
 }
 

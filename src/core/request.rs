@@ -106,6 +106,8 @@ pub struct Request {
     pub nice: i32,
     /// The reservation that it runs in. It counts only with outages.
     pub reservation: String,
+    /// Whether it ends if it is stopped, also where others wait again (`sbatch --no-requeue`).
+    pub no_requeue: bool,
 }
 
 impl Request {

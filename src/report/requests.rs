@@ -43,6 +43,7 @@ const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time, or are
 
 /// When the file has the column of reservations.
 const WITH_RESERVATIONS: &str = "if jobs name reservations";
+const WITH_NO_REQUEUE: &str = "if jobs are not to be requeued";
 
 /// The columns of `--requests-out`. What a job does not say is empty.
 pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
@@ -75,6 +76,7 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         label "account" "the account that it is charged to" row.request.account.clone();
         count "nice" "by how much its user lowers its priority" Some(i64::from(row.request.nice)).filter(|nice| *nice != 0);
         label "reservation" "the reservation that it runs in" row.request.reservation.clone(), only(WITH_RESERVATIONS);
+        label "no_requeue" "1 if it ends when it is stopped" row.request.no_requeue.then_some(1u32), only(WITH_NO_REQUEUE);
         label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
             only(WITH_CONDITIONS);
         label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);
@@ -91,10 +93,13 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
 pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let arrays = log.conditions.array_places();
     let has_conditions = !(log.conditions.is_empty() && arrays.is_empty());
-    let has_reservations = log.requests.requests.all().iter().any(|request| !request.reservation.is_empty());
+    let is_asked = |what: fn(&Request) -> bool| log.requests.requests.all().iter().any(what);
+    let has_reservations = is_asked(|request| !request.reservation.is_empty());
+    let has_no_requeue = is_asked(|request| request.no_requeue);
     let is_written = |column: &Column<RequestRow<'_>>| match column.only {
         WITH_CONDITIONS => has_conditions,
         WITH_RESERVATIONS => has_reservations,
+        WITH_NO_REQUEUE => has_no_requeue,
         _ => true,
     };
     let columns: Vec<_> = request_columns().into_iter().filter(is_written).collect();

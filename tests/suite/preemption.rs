@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use shadowtime::engine::{Event, Observer, Preempted, RunRecord, StoppedRuns};
 use shadowtime::experiment::Setting;
+use shadowtime::machine::associations::{Associations, QualityOfService};
 use shadowtime::machine::{Cluster, Node, Partition, PreemptMode, Resource, Tres};
 use shadowtime::metrics::{Measure, summarize};
 use shadowtime::request::{Request, Requests};
@@ -18,7 +19,7 @@ use shadowtime_twins::random::check;
 
 use crate::support::{Folder, job_of, sim, workload};
 
-/// A job: its partition, its submission, its CPUs, its runtime and its estimate.
+/// A job: its partition or its QOS, its submission, its CPUs, its runtime and its estimate.
 type Row = (&'static str, i64, u32, i64, i64);
 
 const LOW: &str = "low";
@@ -56,11 +57,18 @@ fn two_tiers(nodes: u32) -> Arc<Cluster> {
 }
 
 fn jobs_on(cluster: &Arc<Cluster>, rows: &[Row]) -> Workload {
+    jobs_with(cluster, rows, false)
+}
+
+fn jobs_with(cluster: &Arc<Cluster>, rows: &[Row], no_requeue: bool) -> Workload {
+    let by_qos = !cluster.associations.qos.is_empty();
     let mut requests = Requests::default();
     let mut jobs = Vec::new();
-    for (user, &(partition, submit, cpus, runtime, estimate)) in (0..).zip(rows) {
+    for (user, &(name, submit, cpus, runtime, estimate)) in (0..).zip(rows) {
         let mut job = job_of(user, submit, cpus, runtime, estimate);
-        job.request = requests.intern(Request { cpus, partitions: vec![partition.to_string()], ..Request::default() });
+        let [partition, qos] = if by_qos { ["all", name] } else { [name, ""] };
+        let (partitions, qos) = (vec![partition.to_string()], qos.to_string());
+        job.request = requests.intern(Request { cpus, partitions, qos, no_requeue, ..Request::default() });
         jobs.push(job);
     }
     let procs = cluster.nodes.iter().map(|node| node.has.cpus()).sum();
@@ -311,6 +319,105 @@ fn a_job_may_be_exempt_for_some_time() {
     assert_eq!(stopped(&two_tiers(1), &rows, &format!("{REQUEUE},preempt_exempt=1h")), Vec::<u32>::new());
 }
 
+/// Nodes of four CPUs in one partition, and qualities of service: `high` preempts the others, of which one is cancelled, one may run on
+/// for 10 s, and one is exempt for two minutes.
+fn by_qos(nodes: u32) -> Arc<Cluster> {
+    let qos = |name: &str, priority| QualityOfService { priority, ..QualityOfService::new(name) };
+    let preempts = ["low", "ended", "slow", "new"].map(str::to_string).to_vec();
+    let all = vec![
+        QualityOfService { preempts, ..qos("high", 100) },
+        qos("low", 10),
+        QualityOfService { preempt_mode: Some(PreemptMode::Cancel), ..qos("ended", 5) },
+        QualityOfService { grace: 10, ..qos("slow", 10) },
+        QualityOfService { preempt_exempt: Some(120), ..qos("new", 10) },
+        qos("other", 1),
+    ];
+    let associations = Associations { qos: all, ..Associations::default() };
+    Arc::new(Cluster { associations, ..(*cluster(nodes, &[("all", 1, None)])).clone() })
+}
+
+const BY_QOS: &str = "slurm:preempt=requeue,preempt_type=qos,batch_sched_delay=0s,requeue_delay=0s";
+
+#[test]
+fn a_qos_says_which_others_make_way() {
+    let [high, low, ended] = ["high", "low", "ended"].map(|qos| move |submit| (qos, submit, 4, 1000, 2000));
+    let (one, two) = (by_qos(1), by_qos(2));
+    assert_eq!(stopped(&one, &[low(0), high(100)], BY_QOS), [0]);
+    let none = Vec::<u32>::new();
+    for pair in
+        [[("other", 0, 4, 1000, 2000), high(100)], [low(0), low(100)], [high(0), high(100)], [high(0), low(100)]]
+    {
+        assert_eq!(stopped(&one, &pair, BY_QOS), none, "{pair:?}");
+    }
+    assert_eq!(stopped(&one, &[low(0), high(100)], "slurm:preempt=requeue"), none, "it is about partitions");
+    assert!(happened(&one, &[ended(0), high(100)], BY_QOS).contains(&(101, "cancel", 0)));
+    // The lowest QOS comes first, and a job that may not be requeued is cancelled.
+    assert_eq!(stopped(&two, &[low(0), ended(0), high(100)], BY_QOS), [1]);
+    let kept = happened(&one, &[low(0), high(100)], &format!("{BY_QOS},job_requeue=no"));
+    assert!(kept.contains(&(101, "cancel", 0)), "{kept:?}");
+    let (_, watch) = watch(&jobs_with(&one, &[low(0), high(100)], true), BY_QOS, "estimate");
+    assert!(watch.happened.contains(&(101, "cancel", 0)), "{:?}", watch.happened);
+}
+
+/// Of two jobs the one that may preempt the other comes first. With a third one the comparison contradicts itself: new before other
+/// before high by submission, high before new by Preempt. A merge of (new) with (other, high) begins with new.
+#[test]
+fn who_may_preempt_comes_first() {
+    let starts = |rows: &[Row], scheduler: &str| {
+        let happened = happened(&by_qos(1), rows, scheduler);
+        happened.iter().filter(|(_, what, _)| *what == "start").map(|(.., job)| *job).collect::<Vec<_>>()
+    };
+    let (first, new) = (("other", 0, 4, 500, 600), ("new", 10, 4, 50, 60));
+    let (other, high) = (("other", 20, 4, 50, 60), ("high", 30, 4, 50, 60));
+    assert_eq!(starts(&[first, new, high], "slurm:batch_sched_delay=0s"), [0, 1, 2]);
+    assert_eq!(starts(&[first, new, high], BY_QOS), [0, 2, 1]);
+    assert_eq!(starts(&[first, new, other, high], BY_QOS), [0, 1, 2, 3]);
+}
+
+/// The first passes that want the job come at 101, and after the other arrival. The check of limits comes each 30 s.
+#[test]
+fn a_job_may_still_run_for_its_grace_time() {
+    let slow = |runtime| ("slow", 0, 4, runtime, 2000);
+    let high = ("high", 100, 4, 50, 60);
+    let seen = happened(&by_qos(1), &[slow(1000), high], BY_QOS);
+    assert_eq!(seen[1..3], [(120, "requeue", 0), (121, "start", 1)], "{seen:?}");
+    // A pass that comes after the 10 s, and after those in which a job preempts once.
+    let rows = [slow(1000), high, ("other", 113, 4, 50, 60)];
+    let sooner = happened(&by_qos(1), &rows, &format!("{BY_QOS},kill_wait=2s"));
+    assert_eq!(sooner[1..3], [(114, "requeue", 0), (115, "start", 1)], "{sooner:?}");
+    let later = happened(&by_qos(1), &rows, BY_QOS);
+    assert_eq!(later[1], (120, "requeue", 0), "{later:?}");
+    // It may end before.
+    let itself = happened(&by_qos(1), &[slow(108), high], BY_QOS);
+    assert_eq!(itself[1..3], [(109, "end", 0), (110, "start", 1)], "{itself:?}");
+    // The same by partition.
+    let mut partitions = (*two_tiers(1)).clone();
+    partitions.partitions[0].grace = 10;
+    let seen = happened(&Arc::new(partitions), &[(LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)], REQUEUE);
+    assert_eq!(seen[1..3], [(120, "requeue", 0), (121, "start", 1)], "{seen:?}");
+}
+
+#[test]
+fn a_qos_may_be_exempt_for_some_time() {
+    let high = ("high", 100, 4, 50, 60);
+    let late = happened(&by_qos(1), &[("new", 0, 4, 1000, 2000), high], BY_QOS);
+    assert_eq!(late[1..3], [(180, "requeue", 0), (181, "start", 1)]);
+    // Its own time counts, not that of all.
+    assert_eq!(
+        stopped(&by_qos(1), &[("low", 0, 4, 1000, 2000), high], &format!("{BY_QOS},preempt_exempt=1h")),
+        [0u32; 0]
+    );
+    let late = happened(&by_qos(1), &[("new", 0, 4, 1000, 2000), high], &format!("{BY_QOS},preempt_exempt=1h"));
+    assert_eq!(late[1], (180, "requeue", 0));
+}
+
+#[test]
+fn the_youngest_may_make_way_first() {
+    let rows = [(LOW, 0, 4, 1000, 2000), (LOW, 50, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];
+    assert_eq!(stopped(&two_tiers(2), &rows, REQUEUE), [0]);
+    assert_eq!(stopped(&two_tiers(2), &rows, &format!("{REQUEUE},preempt_youngest_first=yes")), [1]);
+}
+
 /// A row of a random job: the partition, the gap to the one before, CPUs, the runtime and how much longer its estimate is.
 fn random_rows() -> impl Strategy<Value = Vec<(usize, i64, u32, i64, i64)>> {
     let runtime = select(vec![1, 30, 60, 61, 300, 1000]);
@@ -408,14 +515,13 @@ fn others_wait_for_the_last_end_of_a_job() {
 }
 
 #[test]
-fn preemption_is_said_to_be_unverified_and_to_need_nodes() {
+fn preemption_needs_nodes() {
     let folder = Folder::new();
     let (jobs, conf) = (folder.write("jobs.csv", JOBS), folder.write("slurm.conf", CONF));
     let log = ["--trace", &jobs, "--log-format", COLUMNS, "--predictor", "estimate", "--format", "csv"];
     let on_nodes = sim(&[&log[..], &["--machine", &conf, "--slurm-conf", &conf]].concat());
     assert_eq!(on_nodes.code, 0, "{}", on_nodes.err);
     assert!(on_nodes.err.contains("slurm.conf means slurm:preempt=requeue"), "{}", on_nodes.err);
-    assert!(on_nodes.err.contains("preemption is unverified"), "{}", on_nodes.err);
     assert!(!on_nodes.err.contains("warning"), "{}", on_nodes.err);
     assert!(on_nodes.out.contains(",preempted,lost_cpu_hours,"), "{}", on_nodes.out);
     let table = sim(&[&log[..6], &["--machine", &conf, "--slurm-conf", &conf, "--format", "table"]].concat());

@@ -15,9 +15,9 @@ use shadowtime::schedule::slurm::nodes::{
 use shadowtime::time::Time;
 
 use crate::sacctmgr_commands::dump_of;
-use crate::slurm_node_records::NodeRecord;
+use crate::slurm_node_records::{NodeRecord, QOS_OF_Q1};
 
-/// The accounts of the records whose names begin with N, as commands of sacctmgr.
+/// The accounts of the records, as commands of sacctmgr.
 const ACCOUNTS_OF_N: &str = "\
 add qos Name=normal Priority=0
 add qos Name=hi3 Priority=100
@@ -32,7 +32,7 @@ add user name=u5 DefaultAccount=a2 Fairshare=3
 add user name=u6 DefaultAccount=a2 Fairshare=1
 ";
 
-/// Those of the others: the micro cluster of UB.
+/// Those of the micro cluster of UB.
 const ACCOUNTS_OF_MICRO: &str = "\
 add qos Name=normal Priority=0
 add account name=account0 Fairshare=100
@@ -64,6 +64,8 @@ struct Judged<'r> {
     factors: Vec<f64>,
     jobs: BTreeMap<u64, SlurmJob>,
     running: BTreeMap<u64, RunningUse>,
+    /// By job: how often it has started.
+    started: BTreeMap<u64, usize>,
     /// Running jobs of a recalculation that are not yet counted, in the order of their numbers.
     to_count: Vec<u64>,
     /// The CPUs of the last reservation of jobs that take whole nodes.
@@ -96,6 +98,7 @@ impl Judged<'_> {
             factors: all.iter().map(|one| f64::from(one.priority_job_factor) / f64::from(largest)).collect(),
             jobs,
             running: BTreeMap::new(),
+            started: BTreeMap::new(),
             to_count: Vec::new(),
             planned: BTreeMap::new(),
             recorded: BTreeMap::new(),
@@ -126,11 +129,14 @@ impl Judged<'_> {
         }
         match (kind, self.record.jobs.get(&id)) {
             ("sm" | "sb", Some(job)) => {
-                let cpus = job.grant.iter().map(|share| f64::from(share.what.cpus())).sum();
+                let at = self.started.entry(id).or_default();
+                let (start, ref grant) = job.runs[*at];
+                *at += 1;
+                let cpus = grant.iter().map(|share| f64::from(share.what.cpus())).sum();
                 let owner = self.jobs[&id].owner;
-                self.running.insert(id, RunningUse { owner, cpus, start: job.start, factor: 1.0 });
+                self.running.insert(id, RunningUse { owner, cpus, start, factor: 1.0 });
             }
-            ("end", Some(_)) => {
+            ("end" | "pre", Some(_)) => {
                 if let Some(job) = self.running.remove(&id) {
                     self.priorities.on_end(&job, now);
                 }
@@ -193,8 +199,9 @@ pub(crate) fn judged_priorities(name: &str, record: &NodeRecord) -> Option<Prior
     if record.is_basic {
         return None;
     }
-    let accounts = if name.starts_with('N') { ACCOUNTS_OF_N } else { ACCOUNTS_OF_MICRO };
-    let mut judged = Judged::new(record, accounts);
+    let accounts = if name.starts_with("MC") { ACCOUNTS_OF_MICRO } else { ACCOUNTS_OF_N };
+    let qos = if name.starts_with('Q') { QOS_OF_Q1 } else { "" };
+    let mut judged = Judged::new(record, &format!("{qos}{accounts}"));
     record.events.iter().for_each(|event| judged.see(event.as_array().unwrap()));
     Some(judged.figures)
 }

@@ -13,13 +13,16 @@ use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
-    ArrayTasks, NodeSet, NodesState, Owners, QueueEntry, Reserved, RunningJob, SiteLimits, SlurmJob, SlurmNodes,
-    SlurmParameters, SlurmPass, SlurmSite, Started, candidates, plain_weight,
+    ArrayTasks, MakingWay, NodeSet, NodesState, Owners, QueueEntry, Reserved, RunningJob, SiteLimits, SlurmJob,
+    SlurmNodes, SlurmParameters, SlurmPass, SlurmSite, Started, candidates, merge_sort, plain_weight,
 };
 
 use crate::sacctmgr_commands::dump_of;
 use crate::slurm_node_priorities::judged_priorities;
 use crate::support::Folder;
+
+/// How long a job that was requeued may not start, by `cred_expire` of AuthInfo.
+const REQUEUE_DELAY: i64 = 121;
 
 /// The numbers of jobs are multiples of this, with numbers for the tasks of arrays between them.
 const MOST_TASKS: u64 = 1000;
@@ -27,8 +30,8 @@ const MOST_TASKS: u64 = 1000;
 /// A job of a record.
 pub(crate) struct RecordedJob {
     pub job: SlurmJob,
-    pub start: i64,
-    pub grant: NodeGrant,
+    /// One after the other: when it started, and with what.
+    pub runs: Vec<(i64, NodeGrant)>,
     pub nice: i64,
     pub qos: String,
     pub user: String,
@@ -78,7 +81,11 @@ impl NodeRecord {
         if !text("topo").is_empty() {
             folder.write("topology.conf", text("topo"));
         }
-        let cluster = MachineFile::read(&file).unwrap().cluster.clone();
+        let mut cluster = MachineFile::read(&file).unwrap().cluster.clone();
+        if setting(conf, "PreemptType").is_some_and(|kind| kind.ends_with("qos")) {
+            let own = Some(text("accounts")).filter(|accounts| !accounts.is_empty());
+            Arc::make_mut(&mut cluster).associations = associations_of(own.unwrap_or(QOS_OF_Q1));
+        }
         let keys = SlurmConf::parse(conf, Path::new("")).unwrap().spec();
         let parameters = SlurmParameters::of(&catalog::parse(&keys).unwrap());
         let site = SlurmSite::new(cluster, parameters);
@@ -128,21 +135,19 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
         ..Request::default()
     };
     let node = |name: &str| site.cluster.nodes.iter().position(|node| node.name == name).unwrap() as u32;
-    let mut grant: NodeGrant = job["alloc"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, what)| {
+    let run = |run: &Value| {
+        let share = |(name, what): (&String, &Value)| {
             let amount = |at: usize| what[at].as_u64().unwrap();
-            let what = Tres::on_node(amount(0) as u32, amount(1)).with(Resource::Gpus, amount(2));
-            NodeShare::new(node(name), what)
-        })
-        .collect();
-    grant.sort_by_key(|share| share.node);
+            NodeShare::new(node(name), Tres::on_node(amount(0) as u32, amount(1)).with(Resource::Gpus, amount(2)))
+        };
+        let mut grant: NodeGrant = run["alloc"].as_object().into_iter().flatten().map(share).collect();
+        grant.sort_by_key(|share| share.node);
+        (run["start"].as_i64().unwrap_or(0), grant)
+    };
     let user = text("user");
     RecordedJob {
-        start: job["start"].as_i64().unwrap_or(0),
-        grant,
+        // Only records in which jobs can be stopped have more than the last run.
+        runs: job["runs"].as_array().map_or_else(|| vec![run(job)], |runs| runs.iter().map(run).collect()),
         nice: job["nice"].as_i64().unwrap_or(0),
         qos: text("qos"),
         array: job["array"].as_u64(),
@@ -154,6 +159,8 @@ fn recorded_job(job: &Value, site: &SlurmSite) -> RecordedJob {
             user: user.trim_start_matches('u').parse().unwrap_or(0),
             submit: job["submit"].as_i64().unwrap(),
             limit: job["limit"].as_i64().unwrap(),
+            qos: site.cluster.associations.qos.iter().position(|qos| qos.name == text("qos")),
+            no_requeue: job["norequeue"].as_u64() == Some(1),
             ..SlurmJob::of(&request, partitions, &site.cluster)
         },
         user,
@@ -171,11 +178,24 @@ add user u3 account=a1 GrpTRES=cpu=14 MaxJobs=4
 add user u4,u5,u6 account=a2
 ";
 
+/// The same for the qualities of service of the record Q1.
+pub(crate) const QOS_OF_Q1: &str = "\
+add qos lo Priority=10
+add qos mi Priority=50 Preempt=lo
+add qos loc Priority=5 PreemptMode=cancel
+add qos hi Priority=100 Preempt=lo,mi,loc
+";
+
+fn associations_of(commands: &str) -> Associations {
+    let (associations, ignored) = Associations::parse(&dump_of("test", commands)).unwrap();
+    assert!(ignored.is_empty(), "{ignored:?}");
+    associations
+}
+
 impl NodeRecord {
     /// Says who its jobs belong to, and what they may use.
     pub(crate) fn set_associations(&mut self, text: &str) -> SiteLimits {
-        let (associations, ignored) = Associations::parse(&dump_of("test", text)).unwrap();
-        assert!(ignored.is_empty());
+        let associations = associations_of(text);
         let mut owners = Owners::new(&associations);
         for job in self.jobs.values_mut() {
             job.job.owner = owners.find(&job.user, "");
@@ -193,6 +213,11 @@ pub(crate) struct PassFigures {
     pub same: u32,
     pub reservations: u32,
     pub same_reservations: u32,
+    /// Passes in which jobs had to make way, and those in which the same jobs had to, for the same ones.
+    pub preempting: u32,
+    pub same_preempting: u32,
+    /// The jobs that had to make way.
+    pub victims: u32,
     pub first_other: Option<String>,
 }
 
@@ -213,22 +238,60 @@ struct Replayed<'r> {
     waiting: BTreeSet<u64>,
     arrays: BTreeMap<u64, RecordedArray>,
     priorities: BTreeMap<u64, BTreeMap<String, i64>>,
-    ends: Vec<(f64, u64)>,
-    gone: BTreeSet<u64>,
+    completing: BTreeMap<u64, Completing>,
     done: BTreeSet<u64>,
+    /// By job: how often it has started, and when it may start again if it was requeued.
+    started: BTreeMap<u64, usize>,
+    begins: BTreeMap<u64, i64>,
+    /// The jobs as they are now: a requeued one has a new submission, and the partition in which it ran is its first one.
+    jobs: BTreeMap<u64, SlurmJob>,
     released: BTreeMap<u64, f64>,
     limits: SiteLimits,
 }
 
+/// The nodes of a job that has ended or was stopped, until it is gone from them.
+struct Completing {
+    since: f64,
+    nodes: Vec<u32>,
+    /// How long that may take.
+    most: f64,
+}
+
 type Starts = Vec<(u64, usize, NodeGrant)>;
 type Plans = Vec<(u64, usize, i64, Vec<u32>)>;
+/// Who makes way for whom, and whether at once.
+type Ways = Vec<(u64, u64, bool)>;
+
+/// What a pass does.
+#[derive(Default)]
+struct PassActs {
+    starts: Starts,
+    plans: Plans,
+    ways: Ways,
+}
 
 impl Replayed<'_> {
     fn partition(&self, name: &Value) -> usize {
         self.record.site.cluster.partition(name.as_str().unwrap()).unwrap()
     }
 
-    fn see(&mut self, event: &[Value]) {
+    fn node(&self, name: &Value) -> u32 {
+        let nodes = &self.record.site.cluster.nodes;
+        nodes.iter().position(|node| node.name == name.as_str().unwrap()).unwrap() as u32
+    }
+
+    /// A job leaves its nodes, which takes this long at most.
+    fn leave(&mut self, id: u64, time: f64, most: f64) {
+        let (site, job) = (&self.record.site, &self.record.jobs[&id].job);
+        if let Some(ended) = self.state.in_use.end(id * MOST_TASKS, site) {
+            let nodes = ended.grant.iter().map(|share| share.node).collect();
+            self.completing.insert(id, Completing { since: time, nodes, most });
+            self.limits.end(job, &ended, time as i64);
+        }
+    }
+
+    /// Reads an event. `is_before_main`: the next one is a main pass that comes at once.
+    fn see(&mut self, event: &[Value], is_before_main: bool) {
         let (time, kind) = (event[0].as_f64().unwrap(), event[1].as_str().unwrap());
         let id = event.get(2).and_then(Value::as_u64).unwrap_or(0);
         let (site, job) = (&self.record.site, self.record.jobs.get(&id));
@@ -258,14 +321,32 @@ impl Replayed<'_> {
             }
             ("try", _) => self.tried(event),
             ("epi", _) => {
-                self.gone.insert(id);
-            }
-            ("end", _) => {
-                if let Some(ended) = self.state.in_use.end(id * MOST_TASKS, site) {
-                    self.ends.push((time, id));
-                    self.done.insert(id);
-                    self.limits.end(&job.unwrap().job, &ended, time as i64);
+                let node = event.get(3).map(|name| self.node(name));
+                if let Some(completing) = self.completing.get_mut(&id) {
+                    completing.nodes.retain(|own| node.is_some_and(|node| *own != node));
+                    // The main pass is that after the last node of the job.
+                    if completing.nodes.is_empty() || is_before_main {
+                        self.completing.remove(&id);
+                    }
                 }
+            }
+            ("pre", Some(_)) => {
+                self.waiting.remove(&id);
+                self.leave(id, time, if event[4] == "requeued" { 30.0 } else { 0.1 });
+            }
+            ("grace", Some(_)) => {
+                self.state.grant_grace(id * MOST_TASKS, event[4].as_i64().unwrap(), time as i64, site);
+            }
+            ("requeued", Some(_)) => {
+                self.completing.remove(&id);
+                self.waiting.insert(id);
+                let now = time.floor() as i64;
+                self.begins.insert(id, now + REQUEUE_DELAY);
+                self.jobs.get_mut(&id).unwrap().submit = now;
+            }
+            ("end", Some(_)) => {
+                self.leave(id, time, self.record.completing);
+                self.done.insert(id);
                 if let Some(array) = job.and_then(|job| job.array).and_then(|array| self.arrays.get_mut(&array)) {
                     array.running -= 1;
                 }
@@ -283,10 +364,25 @@ impl Replayed<'_> {
                     }
                 }
                 let partition = self.partition(&event[3]);
-                let is_whole = job.job.is_whole || site.cluster.partitions[partition].exclusive;
-                let (end, grant) = (job.start + job.job.limit, job.grant.clone());
-                self.limits.start(QueueEntry { job: &job.job, partition }, &grant);
-                let running = RunningJob { start: job.start, end, id: job.job.id, partition, grant, is_whole };
+                let at = self.started.entry(id).or_default();
+                let (start, ref grant) = job.runs[*at];
+                *at += 1;
+                let partitions = &mut self.jobs.get_mut(&id).unwrap().partitions;
+                let place = partitions.iter().position(|own| *own == partition).unwrap();
+                partitions[..=place].rotate_right(1);
+                self.limits.start(QueueEntry { job: &job.job, partition }, grant);
+                let running = RunningJob {
+                    // It may be preempted in the second of its start, though not in a simulation of whole seconds.
+                    start: start - 1,
+                    end: start + job.job.limit,
+                    id: job.job.id,
+                    partition,
+                    qos: job.job.qos,
+                    no_requeue: job.job.no_requeue,
+                    grace_end: None,
+                    grant: grant.clone(),
+                    is_whole: job.job.is_whole || site.cluster.partitions[partition].exclusive,
+                };
                 self.state.in_use.start(running, site);
             }
             _ => {}
@@ -330,7 +426,8 @@ impl Replayed<'_> {
         };
         let word = |name: &str| job.extra.iter().any(|word| word == name);
         let begin = || job.extra[1][4..].parse::<f64>().unwrap() + job.job.submit as f64;
-        job.after.is_none_or(has_ended)
+        self.begins.get(&id).is_none_or(|begin| *begin as f64 <= time)
+            && job.after.is_none_or(has_ended)
             && !(is_singleton(job) && self.record.jobs.values().any(is_before))
             && !(word("--begin") && time < begin())
             && !(word("--hold") && time < self.released.get(&id).copied().unwrap_or(1e9) - 0.05)
@@ -338,7 +435,7 @@ impl Replayed<'_> {
 
     /// A waiting job as it is in the queue: of an array the first task, with the others behind it. None if the array is at its limit.
     fn in_queue(&self, id: u64) -> Option<SlurmJob> {
-        let job = &self.record.jobs[&id].job;
+        let job = &self.jobs[&id];
         let Some(&RecordedArray { left, running, most }) = self.arrays.get(&id) else { return Some(job.clone()) };
         let ready = if most > 0 { left.min(most.saturating_sub(running)) } else { left };
         let task = |at: u32| SlurmJob { id: job.id + u64::from(at), array: Some(job.id), ..job.clone() };
@@ -347,7 +444,7 @@ impl Replayed<'_> {
     }
 
     /// Makes a pass. `is_full` has a meaning for a main pass.
-    fn pass(&mut self, time: f64, is_backfill: bool, is_full: bool) -> (Starts, Plans) {
+    fn pass(&mut self, time: f64, is_backfill: bool, is_full: bool) -> PassActs {
         let record = self.record;
         let site = &record.site;
         let mut queue: Vec<QueueEntry<'_>> = Vec::new();
@@ -359,15 +456,18 @@ impl Replayed<'_> {
             let entries = job.partitions.iter().copied().filter(is_allowed);
             queue.extend(entries.map(|partition| QueueEntry { job, partition }));
         }
-        queue.sort_by_key(|entry| {
-            let QueueEntry { job, partition } = entry;
-            let tier = -i64::from(site.cluster.partitions[*partition].priority_tier);
-            let place = job.partitions.iter().position(|other| other == partition);
-            (tier, -self.priority(job.id / MOST_TASKS, *partition), job.submit, job.id, place)
-        });
+        let place = |entry: &QueueEntry<'_>| entry.job.partitions.iter().position(|other| *other == entry.partition);
+        let key = |entry: &QueueEntry<'_>| {
+            let QueueEntry { job, partition } = *entry;
+            let tier = -i64::from(site.cluster.partitions[partition].priority_tier);
+            (tier, -self.priority(job.id / MOST_TASKS, partition), job.submit, job.id, place(entry))
+        };
+        queue.sort_by_key(|entry| (entry.job.id, place(entry)));
+        let queue =
+            merge_sort(&queue, &|a, b| site.order_by_preemption(*a, *b).then_with(|| key(a).cmp(&key(b))).is_gt());
         let mut completing = NodeSet::none(site.len());
-        for (_, id) in self.ends.iter().filter(|(end, id)| time - end < record.completing && !self.gone.contains(id)) {
-            record.jobs[id].grant.iter().for_each(|share| completing.insert(share.node));
+        for own in self.completing.values().filter(|own| time - own.since < own.most) {
+            own.nodes.iter().for_each(|&node| completing.insert(node));
         }
         let make = |state: &mut NodesState, limits: &mut SiteLimits, reserves_all: bool| {
             let mut pass = SlurmPass {
@@ -384,32 +484,36 @@ impl Replayed<'_> {
                 true => pass.backfill(entry),
                 false => _ = pass.main(entry, is_full),
             }
-            (pass.started, pass.reserved)
+            let acts = (pass.started, pass.reserved);
+            (acts, state.take_making_way())
         };
-        let (without_all, _) = make(&mut self.state.clone(), &mut self.limits.clone(), false);
+        let ((without_all, _), ways_without) = make(&mut self.state.clone(), &mut self.limits.clone(), false);
         let mut state = self.state.clone();
-        let (started, reserved) = make(&mut state, &mut self.limits, true);
-        assert_eq!(started, without_all, "at {time}: reservations that can start nothing have an effect");
+        let ((started, reserved), ways) = make(&mut state, &mut self.limits, true);
+        let what = "reservations that can start nothing have an effect";
+        assert_eq!((&started, &ways), (&without_all, &ways_without), "at {time}: {what}");
         self.state.weights = state.weights;
         let now = time.floor() as i64;
         // The events after the pass say what really starts.
         for Started { id, partition, grant } in &started {
             let job = &record.jobs[&(id / MOST_TASKS)].job;
             let (end, partition, grant) = (now + job.limit, *partition, grant.clone());
-            let running = RunningJob { start: now, end, id: *id, partition, grant, is_whole: false };
+            let running = RunningJob { start: now, end, id: *id, partition, grant, ..RunningJob::default() };
             self.limits.end(job, &running, now);
         }
+        let number = |id: u64| id / MOST_TASKS;
+        let way = |way: MakingWay| (number(way.running.id), number(way.preemptor), way.is_stopped);
         let starts = started.into_iter().map(|start| (start.id / MOST_TASKS, start.partition, start.grant)).collect();
         let plan = |plan: Reserved| (plan.id / MOST_TASKS, plan.partition, plan.start, plan.nodes.iter().collect());
         let plans = reserved.into_iter().map(plan);
-        (starts, plans.collect())
+        PassActs { starts, plans: plans.collect(), ways: ways.into_iter().map(way).collect() }
     }
 }
 
 /// What the daemon did in the pass that begins with this event.
-fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfill: bool) -> (Starts, Plans) {
-    let (mut starts, mut plans) = (Vec::new(), Vec::new());
-    let record = replayed.record;
+fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfill: bool) -> PassActs {
+    let PassActs { mut starts, mut plans, mut ways } = PassActs::default();
+    let (record, mut runs) = (replayed.record, replayed.started.clone());
     for event in &record.events[from + 1..] {
         let event = event.as_array().unwrap();
         let kind = event[1].as_str().unwrap();
@@ -418,14 +522,16 @@ fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfil
         }
         let id = event.get(2).and_then(Value::as_u64).unwrap_or(0);
         if kind == if is_backfill { "sb" } else { "sm" } && record.jobs.contains_key(&id) {
-            let job = &record.jobs[&id];
-            starts.push((job.array.unwrap_or(id), replayed.partition(&event[3]), job.grant.clone()));
+            let (job, at) = (&record.jobs[&id], runs.entry(id).or_default());
+            starts.push((job.array.unwrap_or(id), replayed.partition(&event[3]), job.runs[*at].1.clone()));
+            *at += 1;
+        }
+        // After a grace time nobody preempts.
+        if ["pre", "grace"].contains(&kind) && record.jobs.contains_key(&id) && !event[3].is_null() {
+            ways.push((id, event[3].as_u64().unwrap(), kind == "pre"));
         }
         if kind == "resv" && is_backfill {
-            let node = |name: &Value| {
-                record.site.cluster.nodes.iter().position(|node| node.name == name.as_str().unwrap()).unwrap() as u32
-            };
-            let mut nodes: Vec<u32> = event[6].as_array().unwrap().iter().map(node).collect();
+            let mut nodes: Vec<u32> = event[6].as_array().unwrap().iter().map(|name| replayed.node(name)).collect();
             nodes.sort_unstable();
             plans.push((id, replayed.partition(&event[3]), event[4].as_i64().unwrap(), nodes));
         }
@@ -433,7 +539,7 @@ fn recorded_pass(replayed: &mut Replayed<'_>, from: usize, time: f64, is_backfil
             replayed.tried(event);
         }
     }
-    (starts, plans)
+    PassActs { starts, plans, ways }
 }
 
 pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
@@ -443,9 +549,11 @@ pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
         waiting: BTreeSet::new(),
         arrays: BTreeMap::new(),
         priorities: BTreeMap::new(),
-        ends: Vec::new(),
-        gone: BTreeSet::new(),
+        completing: BTreeMap::new(),
         done: BTreeSet::new(),
+        started: BTreeMap::new(),
+        begins: BTreeMap::new(),
+        jobs: record.jobs.iter().map(|(&id, job)| (id, job.job.clone())).collect(),
         released: BTreeMap::new(),
         limits,
     };
@@ -460,25 +568,36 @@ pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
         let event = event.as_array().unwrap();
         let (time, kind) = (event[0].as_f64().unwrap(), event[1].as_str().unwrap());
         if !["main", "bf"].contains(&kind) {
-            replayed.see(event);
+            let next = record.events.get(at + 1).filter(|next| next[1] == "main");
+            replayed.see(event, next.is_some_and(|next| next[0].as_f64().unwrap() - time < 0.003));
             continue;
         }
         if replayed.waiting.is_empty() {
             continue;
         }
         let is_backfill = kind == "bf";
-        let (mut expected, plans) = recorded_pass(&mut replayed, at, time, is_backfill);
+        let PassActs { starts: mut expected, plans, mut ways } = recorded_pass(&mut replayed, at, time, is_backfill);
         let is_full = event.get(2).and_then(Value::as_i64).unwrap_or(0) != 0;
-        let (mut found, found_plans) = replayed.pass(time, is_backfill, is_full);
+        let PassActs { starts: mut found, plans: found_plans, ways: mut found_ways } =
+            replayed.pass(time, is_backfill, is_full);
+        for &(_, preemptor, _) in &ways {
+            replayed.state.note_preemptor(&replayed.record.jobs[&preemptor].job, time.floor() as i64);
+        }
+        [&mut ways, &mut found_ways].into_iter().for_each(|ways| ways.sort_unstable());
+        figures.preempting += u32::from(!ways.is_empty());
+        figures.same_preempting += u32::from(!ways.is_empty() && ways == found_ways);
+        figures.victims += ways.len() as u32;
         let key = |start: &(u64, usize, NodeGrant)| {
             (start.0, start.1, start.2.iter().map(|share| (share.node, share.what.cpus())).collect::<Vec<_>>())
         };
         expected.sort_by_key(key);
         found.sort_by_key(key);
         figures.passes += 1;
-        figures.same += u32::from(expected == found);
-        if expected != found {
-            figures.first_other.get_or_insert_with(|| format!("{kind} at {time}: {found:?}, recorded {expected:?}"));
+        let is_same = (&expected, &ways) == (&found, &found_ways);
+        figures.same += u32::from(is_same);
+        if !is_same {
+            let other = format!("{kind} at {time}: {found:?} {found_ways:?}, recorded {expected:?} {ways:?}");
+            figures.first_other.get_or_insert(other);
         }
         figures.reservations += plans.len() as u32;
         figures.same_reservations += plans.iter().filter(|plan| found_plans.contains(plan)).count() as u32;
@@ -503,7 +622,7 @@ pub(crate) fn records() -> Vec<(String, PathBuf)> {
 }
 
 /// Events that the replay of passes reads, or that say nothing which it needs.
-const READ_EVENTS: [&str; 23] = [
+const READ_EVENTS: [&str; 26] = [
     "acctblock",
     "acctdelay",
     "bf",
@@ -516,11 +635,14 @@ const READ_EVENTS: [&str; 23] = [
     "fail",
     "fs",
     "ft",
+    "grace",
     "main",
     "mainskip",
     "mprio",
+    "pre",
     "prio",
     "ran",
+    "requeued",
     "resv",
     "sb",
     "sm",
@@ -529,9 +651,8 @@ const READ_EVENTS: [&str; 23] = [
     "use",
 ];
 
-/// Events of nodes that go down, of reservations and of preempted jobs, which the simulated Slurm does not have.
-const OTHER_EVENTS: [&str; 10] =
-    ["node", "nodefail", "pre", "rdefer", "rdel", "rend", "requeued", "resp", "rhold", "rnew"];
+/// Events of nodes that go down and of reservations, which the simulated Slurm does not have.
+const OTHER_EVENTS: [&str; 8] = ["node", "nodefail", "rdefer", "rdel", "rend", "resp", "rhold", "rnew"];
 
 impl NodeRecord {
     /// The events that are not simulated.
@@ -568,8 +689,14 @@ fn passes_of_node_records() {
         };
         assert_eq!(limits.is_empty(), !name.starts_with("N3"));
         let figures = replay(&record, limits);
-        let PassFigures { passes, same, reservations, same_reservations, first_other } = &figures;
+        let PassFigures { passes, same, reservations, same_reservations, first_other, .. } = &figures;
         print!("{name}: {same} of {passes} passes, {same_reservations} of {reservations} reservations");
+        if figures.preempting > 0 {
+            print!(
+                ", {} of {} preempting passes, {} victims",
+                figures.same_preempting, figures.preempting, figures.victims
+            );
+        }
         let mut others: Vec<String> = first_other.iter().cloned().collect();
         let mut are_priorities_right = true;
         if let Some(judged) = judged {

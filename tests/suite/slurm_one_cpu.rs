@@ -93,7 +93,7 @@ impl OneCpuRecord {
                     let grant = nodes_of(event).into_iter().map(|node| NodeShare::new(node, what)).collect();
                     let start = time.floor() as i64;
                     let end = start + self.jobs[&id].limit;
-                    let running = RunningJob { start, end, id, partition: 0, grant, is_whole: false };
+                    let running = RunningJob { start, end, id, grant, ..RunningJob::default() };
                     state.in_use.start(running, &self.site);
                 }
                 (_, Some(id)) => drop(state.in_use.end(id, &self.site)),

@@ -201,7 +201,9 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (logs, pages) = (sweep.grid.logs(), given_files([("--html", &args.html)]));
     refuse_collisions(&pages, &logs.iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let html = args.html.as_deref().map(Output::create).transpose()?;
-    slurm_conf::note_preemption(sweep.grid.schedulers().iter(), sweep.grid.has_nodes());
+    if !sweep.grid.has_nodes() {
+        slurm_conf::warn_of_preemption(sweep.grid.schedulers().iter());
+    }
     if sweep.grid.has_nodes() {
         slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
         options::warn_of_pools(sweep.grid.schedulers().iter());

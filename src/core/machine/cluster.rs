@@ -45,6 +45,13 @@ impl PreemptMode {
         modes.into_iter().find(|(name, _)| word.trim().eq_ignore_ascii_case(name)).map(|(_, mode)| mode)
     }
 
+    /// The mode of a list such as `REQUEUE,WITHIN`, and the words in it that are not simulated.
+    pub fn of_list(list: &str) -> (Option<PreemptMode>, Vec<&str>) {
+        let (known, others): (Vec<&str>, _) =
+            list.split(',').map(str::trim).partition(|word| PreemptMode::of(word).is_some());
+        (known.first().and_then(|word| PreemptMode::of(word)), others)
+    }
+
     /// Its word.
     pub fn name(self) -> &'static str {
         match self {
@@ -124,6 +131,8 @@ pub struct Partition {
     pub billing: String,
     /// How the jobs here make way for others. None: as in all partitions.
     pub preempt_mode: Option<PreemptMode>,
+    /// How long jobs here still run when they have to make way for others (Slurm's GraceTime).
+    pub grace: Seconds,
 }
 
 /// A switch of a network that is a tree.

@@ -147,6 +147,7 @@ fn push_request(line: &mut Vec<u8>, request: &Request) {
     add("qos", text(&request.qos));
     add("account", text(&request.account));
     add("reservation", text(&request.reservation));
+    add("no_requeue", request.no_requeue.then(|| true.into()));
     add("nice", (request.nice != 0).then(|| request.nice.into()));
     serde_json::to_writer(line, &fields).expect("a vector takes every line");
 }

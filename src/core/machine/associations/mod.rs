@@ -13,9 +13,11 @@ pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits};
 pub(super) use setting::factor;
 
+use super::cluster::PreemptMode;
 use super::file_line::{ConfError, FileLine, Ignored};
 use crate::similar::did_you_mean;
 use crate::text::shortened;
+use crate::time::Seconds;
 
 /// The account above all others. It need not be listed.
 pub const ROOT: &str = "root";
@@ -31,6 +33,14 @@ pub struct QualityOfService {
     pub usage_factor: f64,
     /// Whether jobs that can never keep its limits are refused when they are submitted.
     pub deny_on_limit: bool,
+    /// The names of those whose running jobs make way for its jobs (Slurm's Preempt).
+    pub preempts: Vec<String>,
+    /// How its running jobs make way. None: as all others.
+    pub preempt_mode: Option<PreemptMode>,
+    /// How long its jobs run before they may be preempted. None: as all others.
+    pub preempt_exempt: Option<Seconds>,
+    /// How long its jobs still run when they have to make way.
+    pub grace: Seconds,
     /// What its jobs may use.
     pub limits: Limits,
 }
@@ -38,8 +48,17 @@ pub struct QualityOfService {
 impl QualityOfService {
     /// One without limits.
     pub fn new(name: &str) -> QualityOfService {
-        let limits = Limits::default();
-        QualityOfService { name: name.to_string(), priority: 0, usage_factor: 1.0, deny_on_limit: false, limits }
+        QualityOfService {
+            name: name.to_string(),
+            priority: 0,
+            usage_factor: 1.0,
+            deny_on_limit: false,
+            preempts: Vec::new(),
+            preempt_mode: None,
+            preempt_exempt: None,
+            grace: 0,
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -157,11 +176,12 @@ impl Associations {
         Ok(())
     }
 
-    /// The qualities of service that accounts and users name, without the one that Slurm itself makes, and of which nothing else is
+    /// The qualities of service that accounts, users and others name, without the one that Slurm itself makes, and of which nothing else is
     /// known.
     pub fn unknown_qos(&self) -> BTreeSet<&str> {
         let own = self.accounts.iter().map(|one| &one.own).chain(self.users.iter().map(|one| &one.own));
-        let named = own.flat_map(|own| own.qos.iter().chain([&own.default_qos])).map(String::as_str);
+        let named = own.flat_map(|own| own.qos.iter().chain([&own.default_qos]));
+        let named = named.chain(self.qos.iter().flat_map(|qos| &qos.preempts)).map(String::as_str);
         let is_known = |name: &str| name.is_empty() || name == "normal" || self.qos.iter().any(|qos| qos.name == name);
         named.filter(|name| !is_known(name)).collect()
     }

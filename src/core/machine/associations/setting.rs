@@ -2,7 +2,10 @@
 
 use super::limits::{LimitForm, LimitOwner, Limits};
 use super::{Association, QualityOfService};
+use crate::machine::cluster::PreemptMode;
+use crate::machine::units::slurm_time;
 use crate::text::shortened;
+use crate::time::Seconds;
 
 /// `key=value`.
 pub(super) struct AccountSetting<'a> {
@@ -49,6 +52,19 @@ pub(super) fn set_qos(qos: &mut QualityOfService, setting: &AccountSetting) -> R
         qos.usage_factor = factor(setting.value)?;
     } else if setting.is(&["Flags"]) {
         return Ok(set_flags(qos, setting.value));
+    } else if setting.is(&["Preempt"]) {
+        qos.preempts = listed(setting.value);
+    } else if setting.is(&["GraceTime"]) {
+        qos.grace = time(setting.value, |text| text.parse().ok())?.unwrap_or(0);
+    } else if setting.is(&["PreemptExemptTime"]) {
+        qos.preempt_exempt = time(setting.value, |_| None)?;
+    } else if setting.is(&["PreemptMode"]) {
+        if !setting.value.is_empty() && !says_nothing(setting.value) {
+            let (mode, others) = PreemptMode::of_list(setting.value);
+            // Jobs cannot be suspended here: they do not make way.
+            qos.preempt_mode = Some(mode.unwrap_or_default());
+            return Ok(others.into_iter().map(|word| format!("PreemptMode={}", shortened(word))).collect());
+        }
     } else {
         return set_limit(&mut qos.limits, LimitOwner::Qos, setting);
     }
@@ -111,6 +127,13 @@ pub(super) fn listed(text: &str) -> Vec<String> {
 pub(super) fn number(text: &str) -> Result<Option<u32>, String> {
     let number = || text.parse().map_err(|_| format!("'{}' is no whole number", shortened(text)));
     if text.is_empty() || text == "-1" { Ok(None) } else { number().map(Some) }
+}
+
+/// A time such as 00:20:00, in the form of `bare` if it is only a number there. None if there is none.
+fn time(text: &str, bare: impl Fn(&str) -> Option<Seconds>) -> Result<Option<Seconds>, String> {
+    let wrong = || format!("'{}' is no time such as 00:20:00", shortened(text));
+    let time = || bare(text).or_else(|| slurm_time(text)).ok_or_else(wrong);
+    if text.is_empty() || text == "-1" { Ok(None) } else { time().map(Some) }
 }
 
 /// Shares: a number, or `parent`. A dump has the number by which Slurm means the parent (SLURMDB_FS_USE_PARENT).

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::file_line::{ConfError, FileLine, Ignored};
 use super::limits::{LimitForm, LimitOwner};
-use super::setting::{factor, listed, number, says_nothing, set_flags, shares};
+use super::setting::{AccountSetting, factor, listed, number, says_nothing, set_flags, set_qos, shares};
 use super::{Account, Association, Associations, ChosenCluster, QualityOfService, ROOT, User};
 use crate::text::{counted, shortened};
 
@@ -89,7 +89,7 @@ pub(super) fn add(
 /// The columns that are not used though they may change which jobs start.
 fn unused_columns<'a>(columns: &[&'a str], owner: LimitOwner) -> Vec<&'a str> {
     let used: &[&str] = match owner {
-        LimitOwner::Qos => &["Name", "Priority", "UsageFactor", "Flags"],
+        LimitOwner::Qos => &[&["Name", "Priority", "UsageFactor", "Flags"][..], &PREEMPTION].concat(),
         LimitOwner::Association => &[
             "Account",
             "User",
@@ -110,6 +110,9 @@ fn unused_columns<'a>(columns: &[&'a str], owner: LimitOwner) -> Vec<&'a str> {
     };
     columns.iter().filter(matters).copied().collect()
 }
+
+/// The columns that say how jobs make way for others.
+const PREEMPTION: [&str; 4] = ["Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime"];
 
 struct ShownReader<'a> {
     associations: &'a mut Associations,
@@ -138,6 +141,11 @@ impl ShownReader<'_> {
         qos.usage_factor = factor(row.cell(&["UsageFactor"])).map_err(wrong)?;
         let flags = set_flags(&mut qos, row.cell(&["Flags"]));
         self.ignored.extend(flags.into_iter().map(|flag| Ignored::of_machine(&row.place, flag)));
+        for key in PREEMPTION {
+            let others = set_qos(&mut qos, &AccountSetting { key, value: row.cell(&[key]) });
+            let others = others.map_err(|why| row.place.wrong(format!("{key}: {why}")))?;
+            self.ignored.extend(others.into_iter().map(|other| Ignored::of_machine(&row.place, other)));
+        }
         self.set_limits(row, LimitOwner::Qos, &mut qos.limits)?;
         self.associations.add_qos(qos).map_err(wrong)
     }

@@ -1,7 +1,7 @@
 //! Dumps and tables, with what they mean worked out by hand.
 
 use super::*;
-use crate::time::{DAY, HOUR};
+use crate::time::{DAY, HOUR, MINUTE};
 use crate::tres::{Resource, Tres};
 
 /// As a real Slurm wrote them: see the README there.
@@ -222,8 +222,19 @@ fn tables_of_qualities_of_service_are_read() {
     );
     assert_eq!(ignored, ["3 Flags=OverPartQOS!"]);
     // A column that is not used matters where it says something.
-    let unused = "Name|GraceTime|PreemptMode|Preempt\na|00:00:00|cluster|\nb|00:05:00|cluster|a\n";
-    assert_eq!(read(unused).unwrap().1, ["3 the column GraceTime!", "3 the column Preempt!"]);
+    let unused = "Name|LimitFactor|Other\na|0|\nb|2|x\n";
+    assert_eq!(read(unused).unwrap().1, ["3 the column LimitFactor!", "3 the column Other!"]);
+    let preempting = "Name|GraceTime|PreemptMode|Preempt|PreemptExemptTime\na|00:00:00|cluster||\n\
+                      b|00:05:00|cancel|a,c|00:00:20\nc|90|requeue,within||\nd||suspend||1\n";
+    let (Associations { qos, .. }, ignored) = read(preempting).unwrap();
+    let of = |at: usize| (qos[at].grace, qos[at].preempt_mode, qos[at].preempts.join(","), qos[at].preempt_exempt);
+    let none = String::new();
+    assert_eq!(of(0), (0, None, none.clone(), None));
+    assert_eq!(of(1), (300, Some(PreemptMode::Cancel), "a,c".to_string(), Some(20)));
+    assert_eq!(of(2), (90, Some(PreemptMode::Requeue), none.clone(), None));
+    assert_eq!(of(3), (0, Some(PreemptMode::Off), none, Some(MINUTE)));
+    assert_eq!(ignored, ["4 PreemptMode=within!", "5 PreemptMode=suspend!"]);
+    assert!(wrong("Name|GraceTime\na|soon\n").starts_with("line 2: GraceTime: 'soon' is no time such as 00:20:00"));
     for (text, why) in [
         ("a|b\n", "line 1: neither a column Account nor a column Name in 'a|b': give the output of"),
         ("Name|Priority\nx|1|2\n", "line 2: 3 cells; the header has 2 columns"),

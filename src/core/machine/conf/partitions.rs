@@ -34,6 +34,7 @@ const KEYS: LineKeys = LineKeys {
         "PriorityTier",
         "PriorityJobFactor",
         "PreemptMode",
+        "GraceTime",
         "State",
         "TRESBillingWeights",
     ],
@@ -61,7 +62,6 @@ const KEYS: LineKeys = LineKeys {
     others: &[
         "CpuBind",
         "DisableRootJobs",
-        "GraceTime",
         "Hidden",
         "PowerDownOnIdle",
         "ResumeTimeout",
@@ -131,8 +131,8 @@ fn note_values(line: &ConfLine, ignored: &mut Vec<Ignored>) {
             ignored.push(Ignored::of_machine(&line.place, format!("PartitionName {key}={}", shortened(value))));
         }
     }
-    if let Some(value) = line.pair("PreemptMode").filter(|value| PreemptMode::of(value).is_none()) {
-        ignored.push(Ignored::of_machine(&line.place, format!("PartitionName PreemptMode={}", shortened(value))));
+    for word in line.pair("PreemptMode").map_or(Vec::new(), |list| PreemptMode::of_list(list).1) {
+        ignored.push(Ignored::of_machine(&line.place, format!("PartitionName PreemptMode={}", shortened(word))));
     }
 }
 
@@ -207,7 +207,8 @@ fn partition_of(name: &str, values: &PartitionValues, everywhere: &PartitionDefa
         qos: values.last("QOS").unwrap_or_default().to_string(),
         billing: values.last("TRESBillingWeights").unwrap_or_default().to_string(),
         // Jobs cannot be suspended here: they do not make way.
-        preempt_mode: values.last("PreemptMode").map(|mode| PreemptMode::of(mode).unwrap_or_default()),
+        preempt_mode: values.last("PreemptMode").map(|list| PreemptMode::of_list(list).0.unwrap_or_default()),
+        grace: values.number("GraceTime")?.unwrap_or(0).into(),
     })
 }
 

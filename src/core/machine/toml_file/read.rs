@@ -164,7 +164,8 @@ fn partitions(tables: &[TomlFields], names: &mut NodeNames) -> Result<Vec<Partit
             memory_per_node: fields.memory("memory_per_node")?,
             qos: fields.text("qos")?.unwrap_or_default(),
             billing: fields.text("billing")?.unwrap_or_default(),
-            preempt_mode: fields.text("preempt_mode")?.map(|mode| preempt_mode(fields, &mode)).transpose()?,
+            preempt_mode: preempt_mode(fields)?,
+            grace: fields.duration("grace_time")?.unwrap_or(0),
         };
         if partition.memory_per_cpu.is_some() && partition.memory_per_node.is_some() {
             return Err(
@@ -184,8 +185,9 @@ fn partition_state(fields: &TomlFields, state: &str) -> Result<PartitionState, C
     PartitionState::of(state).ok_or_else(|| fields.wrong("state", "neither up nor down nor drain"))
 }
 
-fn preempt_mode(fields: &TomlFields, mode: &str) -> Result<PreemptMode, ConfError> {
-    PreemptMode::of(mode).ok_or_else(|| fields.wrong("preempt_mode", "neither off nor requeue nor cancel"))
+fn preempt_mode(fields: &TomlFields) -> Result<Option<PreemptMode>, ConfError> {
+    let wrong = || fields.wrong("preempt_mode", "neither off nor requeue nor cancel");
+    fields.text("preempt_mode")?.map(|mode| PreemptMode::of(&mode).ok_or_else(wrong)).transpose()
 }
 
 fn associations(entries: &[SettingsEntry]) -> Result<Associations, ConfError> {
@@ -196,10 +198,17 @@ fn associations(entries: &[SettingsEntry]) -> Result<Associations, ConfError> {
         if all.qos.iter().any(|qos| qos.name == name) {
             return Err(fields.wrong("name", format!("another QOS has the name '{}'", shortened(&name))));
         }
-        let priority = fields.number("priority", 0, u32::MAX)?.unwrap_or(0);
-        let usage_factor = fields.factor("usage_factor")?.unwrap_or(1.0);
-        let deny_on_limit = fields.switch("deny_on_limit")?.unwrap_or(false);
-        all.qos.push(QualityOfService { name, priority, usage_factor, deny_on_limit, limits });
+        all.qos.push(QualityOfService {
+            name,
+            priority: fields.number("priority", 0, u32::MAX)?.unwrap_or(0),
+            usage_factor: fields.factor("usage_factor")?.unwrap_or(1.0),
+            deny_on_limit: fields.switch("deny_on_limit")?.unwrap_or(false),
+            preempts: fields.list("preempt")?.unwrap_or_default(),
+            preempt_mode: preempt_mode(&fields)?,
+            preempt_exempt: fields.duration("preempt_exempt")?,
+            grace: fields.duration("grace_time")?.unwrap_or(0),
+            limits,
+        });
     }
     let (mut of_accounts, mut of_users) = (Vec::new(), Vec::new());
     for fields in tables(entries, "accounts")? {

@@ -48,6 +48,7 @@ memory_per_cpu = "2800M"
 qos = "normal"
 billing = "CPU=1.0,Mem=0.25G"
 preempt_mode = "requeue"
+grace_time = "10s"
 
 [[partitions]]
 name = "all"
@@ -72,6 +73,10 @@ name = "normal"
 priority = 100
 usage_factor = 0.25
 deny_on_limit = true
+preempt = ["low"]
+preempt_mode = "cancel"
+preempt_exempt = "20s"
+grace_time = "5m"
 max_jobs_per_user = 3
 max_tres_per_user = "cpu=12,mem=4G,node=2,gres/gpu=1"
 

@@ -84,6 +84,7 @@ impl Cluster {
         table.text("qos", &partition.qos);
         table.text("billing", &partition.billing);
         table.some("preempt_mode", partition.preempt_mode.map(|mode| mode.name().to_string()));
+        table.some("grace_time", Some(partition.grace).filter(|grace| *grace > 0).map(print_duration));
         table
     }
 
@@ -94,6 +95,10 @@ impl Cluster {
             table.unless("priority", qos.priority, 0);
             table.unless("usage_factor", qos.usage_factor, 1.0);
             table.switch("deny_on_limit", qos.deny_on_limit);
+            table.list("preempt", &qos.preempts.iter().map(String::as_str).collect::<Vec<_>>());
+            table.some("preempt_mode", qos.preempt_mode.map(|mode| mode.name().to_string()));
+            table.some("preempt_exempt", qos.preempt_exempt.map(print_duration));
+            table.some("grace_time", Some(qos.grace).filter(|grace| *grace > 0).map(print_duration));
             table.limits(&qos.limits, LimitOwner::Qos);
             table.write(out, "qos")?;
         }

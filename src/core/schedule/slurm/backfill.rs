@@ -4,6 +4,7 @@ mod ahead;
 mod plan;
 
 use super::nodes::{Chosen, NodeCounts, NodeSet, Picked, QueueEntry, Reserved, SlurmPass, When, is_too_many, share_of};
+use crate::machine::PreemptMode;
 use crate::time::{Seconds, Time};
 use ahead::Ahead;
 use plan::BackfillPlan;
@@ -86,7 +87,7 @@ impl SlurmPass<'_, '_> {
 
     /// Starts a job now or reserves nodes for it.
     fn try_entry(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, plan: &mut BackfillPlan) -> TriedEntry {
-        let shape = (entry.job.kind, entry.partition, self.limit(&entry));
+        let shape = (entry.job.kind, self.nodes.site.preemptor_class(entry), self.limit(&entry));
         if !self.nodes.state.has_weights(&plan.weights) {
             // Jobs with GPUs have changed the order of nodes.
             plan.hopeless.clear();
@@ -186,7 +187,8 @@ impl SlurmPass<'_, '_> {
                 });
                 match (picked, is_allowed) {
                     (Picked::Start(grant), Some(true)) => {
-                        if self.nodes.is_whole(entry) {
+                        // The daemon forgets those that may make way.
+                        if self.nodes.is_whole(entry) && site.preempt_mode_of(entry) == PreemptMode::Off {
                             let end = plan.space.floor(now + limit);
                             plan.space.reserve(Time::MIN, end, &share_of(&grant));
                         }
@@ -202,7 +204,7 @@ impl SlurmPass<'_, '_> {
                     }
                     (picked, _) => {
                         if let Picked::Preempt(found) = picked {
-                            self.nodes.preempt(job.number(), &found.jobs);
+                            self.nodes.preempt(job, &found.jobs);
                             plan.hopeless.clear();
                         }
                         later = None;

@@ -13,6 +13,9 @@ pub(super) fn rest(now: Time, last_event: Time) -> Seconds {
     if quiet > DAY { quiet / 64 } else { 0 }
 }
 
+/// The time from one check of the time limits of running jobs to the next (PERIODIC_TIMEOUT).
+const LIMIT_CHECKS: Seconds = 30;
+
 /// Slurm's limits are whole minutes.
 pub(super) fn in_whole_minutes(estimate: Seconds) -> Seconds {
     (estimate + MINUTE - 1).div_euclid(MINUTE) * MINUTE
@@ -134,6 +137,12 @@ impl MainClock {
     /// A pass was made.
     pub fn on_pass(&mut self, now: Time) {
         (self.last, self.due) = (Some(now), None);
+    }
+
+    /// The first check of time limits at or after a time.
+    pub fn limit_check(&self, time: Time) -> Option<Time> {
+        let origin = self.origin?;
+        Some(origin + (time - origin + LIMIT_CHECKS - 1).div_euclid(LIMIT_CHECKS) * LIMIT_CHECKS)
     }
 
     /// The next pass after `now` that can have an effect: one that an event has asked for, or one without limit that comes

@@ -37,7 +37,7 @@ const WITHOUT_MEANING: [&str; 9] = [
 ];
 
 /// Parameters that are read, besides those that set a key.
-const READ: [&str; 4] = ["SchedulerParameters", "SchedulerType", "PriorityFlags", "PreemptType"];
+const READ: [&str; 3] = ["SchedulerParameters", "SchedulerType", "PriorityFlags"];
 
 /// The key that a parameter sets with a number, with its unit.
 fn key_of_line(line: &ConfLine) -> Option<(&'static Key, NumberUnit)> {
@@ -72,16 +72,14 @@ const MATTERING: [&str; 14] = [
     "OverTimeLimit",
 ];
 
-/// The key `preempt` that the lines mean. None: there is no preemption, or one that cannot be simulated.
-fn preempt_of(lines: &[ConfLine]) -> Option<&'static str> {
+/// The keys of preemption that the lines mean. None: there is no preemption, or one that cannot be simulated.
+fn preempt_of(lines: &[ConfLine]) -> Option<[(&'static str, String); 2]> {
     let last = |name: &str| lines.iter().rfind(|line| line.is(name)).map(|line| line.value.trim());
-    last("PreemptType").filter(|kind| kind.eq_ignore_ascii_case("preempt/partition_prio"))?;
-    match PreemptMode::of(last("PreemptMode")?)? {
-        PreemptMode::Off => None,
-        // A job that may not be requeued is cancelled.
-        PreemptMode::Requeue if last("JobRequeue") != Some("0") => Some("requeue"),
-        PreemptMode::Requeue | PreemptMode::Cancel => Some("cancel"),
-    }
+    let kinds = ["partition_prio", "qos"].into_iter();
+    let kind = last("PreemptType")?.to_ascii_lowercase();
+    let kind = kinds.clone().find(|known| kind.strip_prefix("preempt/") == Some(known))?;
+    let mode = PreemptMode::of_list(last("PreemptMode")?).0.filter(|mode| *mode != PreemptMode::Off)?;
+    Some([("preempt", mode.name().to_string()), ("preempt_type", kind.to_string())])
 }
 
 /// The items of a list.
@@ -117,7 +115,7 @@ impl SlurmConf {
         for (at, line) in lines.iter().enumerate() {
             conf.add(line, lines[at + 1..].iter().any(|later| later.is(&line.name)))?;
         }
-        conf.keys.extend(preempt_of(lines).map(|mode| ("preempt", mode.to_string())));
+        conf.keys.extend(preempt_of(lines).into_iter().flatten().filter(|(_, value)| value != "partition_prio"));
         // Slurm's default, whatever the order of the queue.
         if !lines.iter().any(|line| line.is("AccountingStorageEnforce")) {
             conf.keys.push(("enforce_limits", "no".into()));
@@ -170,8 +168,21 @@ impl SlurmConf {
                 let has_limits = items(&value).any(|item| ["limits", "safe", "all", "2"].contains(&item));
                 self.keys.push(("enforce_limits", if has_limits { "yes" } else { "no" }.into()));
             }
-            ("preempttype", "preempt/partition_prio" | "preempt/none") => {}
-            ("preemptmode", mode) if PreemptMode::of(mode).is_some() => {}
+            ("preempttype", "preempt/partition_prio" | "preempt/qos" | "preempt/none") => {}
+            ("preemptmode", list) => {
+                let (_, others) = PreemptMode::of_list(list);
+                if !others.is_empty() {
+                    self.skip(line, &format!("PreemptMode={}", others.join(",").to_ascii_uppercase()));
+                }
+            }
+            ("jobrequeue", "0") => self.keys.push(("job_requeue", "no".into())),
+            ("jobrequeue", "1") => {}
+            // The permission for a start, which is in the way of the next one.
+            ("authinfo", list) => {
+                let seconds = items(list).find_map(|item| item.strip_prefix("cred_expire=")?.parse::<u32>().ok());
+                let delay = seconds.map(|seconds| print_duration(Seconds::from(seconds) + 1));
+                self.keys.extend(delay.filter(|delay| delay != "121s").map(|delay| ("requeue_delay", delay)));
+            }
             ("preemptexempttime", "-1" | "0" | "none") => {}
             ("preemptexempttime", _) => {
                 let (key, _) = keys_of_conf().find(|(key, _)| key.name == "preempt_exempt").expect("the key exists");
@@ -360,7 +371,7 @@ AccountingStorageEnforce=safe,qos
     }
 
     #[test]
-    fn preemption_is_converted_if_it_is_by_partitions() {
+    fn preemption_is_converted() {
         let spec = |lines: &str| {
             let mut conf = parse(lines).unwrap();
             conf.keys.retain(|(key, _)| *key != "enforce_limits");
@@ -370,18 +381,22 @@ AccountingStorageEnforce=safe,qos
         let with = |more: &str| spec(&format!("{by_tier}{more}"));
         assert_eq!(with("PreemptMode=Requeue"), ("slurm:preempt=requeue".into(), 0));
         assert_eq!(with("PreemptMode=CANCEL\nPreemptExemptTime=-1"), ("slurm:preempt=cancel".into(), 0));
-        // Jobs that may not be requeued are cancelled.
-        assert_eq!(with("JobRequeue=0\nPreemptMode=REQUEUE"), ("slurm:preempt=cancel".into(), 0));
+        assert_eq!(with("JobRequeue=0\nPreemptMode=REQUEUE"), ("slurm:job_requeue=no,preempt=requeue".into(), 0));
         assert_eq!(with("PreemptMode=OFF"), ("slurm".into(), 0));
         assert_eq!(
             with("PreemptMode=REQUEUE\nPreemptExemptTime=10"),
             ("slurm:preempt_exempt=10m,preempt=requeue".into(), 0)
         );
         assert_eq!(with("PreemptMode=SUSPEND,GANG"), ("slurm".into(), 1));
-        assert_eq!(spec("PreemptType=preempt/qos\nPreemptMode=REQUEUE"), ("slurm".into(), 1));
+        let by_qos = spec("PreemptType=preempt/qos\nPreemptMode=REQUEUE");
+        assert_eq!(by_qos, ("slurm:preempt=requeue,preempt_type=qos".into(), 0));
         assert_eq!(spec("PreemptMode=REQUEUE"), ("slurm".into(), 0));
-        let youngest = with("PreemptMode=REQUEUE\nSchedulerParameters=preempt_youngest_first");
-        assert_eq!(youngest, ("slurm:preempt=requeue".into(), 1));
+        let youngest = with("PreemptMode=REQUEUE\nSchedulerParameters=preempt_youngest_first,preempt_reorder_count=3");
+        let keys = "preempt_youngest_first=yes,preempt_reorder_count=3,preempt=requeue";
+        assert_eq!(youngest, (format!("slurm:{keys}"), 0));
+        assert_eq!(with("PreemptMode=CANCEL\nAuthInfo=cred_expire=60").0, "slurm:requeue_delay=61s,preempt=cancel");
+        let within = parse("PreemptType=preempt/qos\n\nPreemptMode=REQUEUE,WITHIN").unwrap();
+        assert_eq!(unused(&within)[0], [(3, "PreemptMode=WITHIN")]);
         let wrong = parse("PreemptExemptTime=soon").unwrap_err().to_string();
         assert_eq!(wrong, "line 1: PreemptExemptTime=soon: not a time such as 7-0 or 30:00");
     }

@@ -106,10 +106,28 @@ slurm_keys! {
     Key::choice(
         "preempt",
         &["off", "requeue", "cancel"],
-        "what becomes of running jobs that make way for jobs of partitions with a higher PriorityTier; not checked beside a real Slurm; only on nodes",
+        "what becomes of running jobs that make way for others; only on nodes",
     ) => Rule("PreemptMode");
+    Key::choice(
+        "preempt_type",
+        &["partition_prio", "qos"],
+        "who makes way: jobs of partitions with a lower PriorityTier, or of the QOS that a QOS may preempt; only on nodes",
+    ) => Rule("PreemptType");
     Key::duration("preempt_exempt", 0, "0s", "how long a job runs before it may be preempted; only on nodes") => Rule("PreemptExemptTime");
-    Key::duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes") => Nothing;
+    Key::choice("preempt_youngest_first", &["no", "yes"], "jobs that started last make way first; only on nodes") => Item(NumberUnit::Flag);
+    Key::choice(
+        "preempt_strict_order",
+        &["no", "yes"],
+        "jobs are not sorted by how many of the needed nodes they have; only on nodes",
+    ) => Item(NumberUnit::Flag);
+    Key::whole(
+        "preempt_reorder_count",
+        0,
+        "1",
+        "how often jobs that make way are put in another order, so that fewer have to; only on nodes",
+    ) => Item(NumberUnit::Count);
+    Key::choice("job_requeue", &["yes", "no"], "whether jobs that are stopped wait again; only on nodes") => Rule("JobRequeue");
+    Key::duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes") => Rule("AuthInfo");
     Key::choice(
         "running",
         &["estimate", "prediction"],

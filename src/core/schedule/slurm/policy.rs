@@ -226,9 +226,11 @@ impl Policy for Slurm {
     }
 
     fn wake(&self) -> Option<Time> {
+        let limit_check = |end: Time| self.times.main.limit_check(end.max(self.times.now + 1));
+        let grace = self.state.next_grace_end(&self.site).and_then(limit_check);
         // Without a waiting job no pass has an effect.
         if !self.times.is_waiting {
-            return None;
+            return grace;
         }
         let &PassTimes { ref main, ref backfill, now, last_event, .. } = &self.times;
         let rest = rest(now, last_event);
@@ -244,8 +246,7 @@ impl Policy for Slurm {
         let completing = self.completing.front().map(|(until, _)| *until);
         let at_rest = self.tried.main && self.tried.backfill;
         let [backfill, main] = [backfill, main].map(|next| next.filter(|_| !at_rest));
-        let (returning, exempt) = (self.returning.next(), self.state.in_use.next_exemption(now, &self.site));
-        let all = [backfill, main, completing, returning, exempt];
+        let all = [backfill, main, completing, self.returning.next(), grace];
         all.into_iter().flatten().min()
     }
 }

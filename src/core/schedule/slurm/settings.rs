@@ -44,7 +44,8 @@ pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> 
         "enforce_limits" => None,
         // The keys of priorities.
         _ if is_after_order && spec.text("order") != "multifactor" => Some("without order=multifactor"),
-        "preempt_exempt" | "requeue_delay" if spec.text("preempt") == "off" => Some("without preempt"),
+        _ if key.starts_with("preempt_") && spec.text("preempt") == "off" => Some("without preempt"),
+        "job_requeue" | "requeue_delay" if spec.text("preempt") == "off" => Some("without preempt"),
         _ => None,
     }
 }

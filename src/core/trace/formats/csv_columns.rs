@@ -42,6 +42,7 @@ pub const ROLES: [&str; 18 + REQUEST_FIELDS.len()] = joined(
         "account",
         "nice",
         "reservation",
+        "no_requeue",
         "after",
         "begin",
         "hold",
@@ -53,12 +54,12 @@ pub const ROLES: [&str; 18 + REQUEST_FIELDS.len()] = joined(
 /// The columns of a record. Those after them say what the job asks for, as the partition does, and what it waits for.
 const OF_RECORD: usize = 14;
 
-/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the fifth field from the end.
+/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the sixth field from the end.
 pub const ASKED: [usize; REQUEST_FIELDS.len()] =
-    joined::<_, { REQUEST_FIELDS.len() - 5 }, 1, 4, { REQUEST_FIELDS.len() }>(
+    joined::<_, { REQUEST_FIELDS.len() - 6 }, 1, 5, { REQUEST_FIELDS.len() }>(
         places_from(OF_RECORD),
         [PARTITION],
-        places_from(OF_RECORD + REQUEST_FIELDS.len() - 5),
+        places_from(OF_RECORD + REQUEST_FIELDS.len() - 6),
     );
 
 /// The places of [`CONDITION_FIELDS`].

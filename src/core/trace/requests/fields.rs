@@ -6,10 +6,10 @@ use crate::trace::number;
 use crate::tres::{Resource, joined};
 
 /// The names of the fields, except the CPUs.
-pub const REQUEST_FIELDS: [&str; 13 + Resource::DEVICE_FIELDS.len()] = joined(
+pub const REQUEST_FIELDS: [&str; 14 + Resource::DEVICE_FIELDS.len()] = joined(
     ["nodes", "tasks", "tasks_per_node", "cpus_per_task", "memory", "memory_per_cpu"],
     Resource::DEVICE_FIELDS,
-    ["constraint", "exclusive", "partition", "qos", "account", "nice", "reservation"],
+    ["constraint", "exclusive", "partition", "qos", "account", "nice", "reservation", "no_requeue"],
 );
 
 const BOTH_MEMORIES: &str = "is given beside memory: a job has one of the two";
@@ -38,6 +38,7 @@ pub fn set_field(request: &mut Request, field: &str, text: &str) -> Result<(), &
         }
         "constraint" => request.constraint = words(text.as_bytes()),
         "exclusive" => request.exclusive = switch(text)?,
+        "no_requeue" => request.no_requeue = switch(text)?,
         "partition" => request.partitions = names(text.as_bytes()),
         "qos" => request.qos = words(text.as_bytes()),
         "account" => request.account = words(text.as_bytes()),

@@ -34,9 +34,9 @@ impl<'r> SlurmAsked<'r> {
     pub fn number(&self, read: &mut RequestsRead) -> Result<RequestId, Bad<'r>> {
         let SlurmAsked { req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, .. } = *self;
         let SlurmAsked { nnodes, partition, qos, account, constraints, reservation, submit_line, .. } = *self;
-        let SubmitLine { exclusive, nice, memory, .. } = submit_line;
+        let SubmitLine { exclusive, nice, memory, no_requeue, .. } = submit_line;
         let amounts = [req_tres, req_cpus, alloc_cpus, req_mem, req_gres, req_nodes, nnodes];
-        let words = [partition, qos, account, constraints, reservation, exclusive, nice, memory];
+        let words = [partition, qos, account, constraints, reservation, exclusive, nice, memory, no_requeue];
         read.of_row(amounts.into_iter().chain(words), || self.request())
     }
 
@@ -66,6 +66,7 @@ impl<'r> SlurmAsked<'r> {
             account: words(self.account),
             nice: std::str::from_utf8(self.submit_line.nice).ok().and_then(|nice| nice.parse().ok()).unwrap_or(0),
             reservation: words(self.reservation),
+            no_requeue: !self.submit_line.no_requeue.is_empty(),
             ..Request::default()
         };
         Ok(if_more_than_cpus(request))
@@ -134,7 +135,7 @@ mod tests {
         account: b"",
         constraints: b"",
         reservation: b"",
-        submit_line: SubmitLine { exclusive: b"", nice: b"", array: b"", memory: b"" },
+        submit_line: SubmitLine { exclusive: b"", nice: b"", array: b"", memory: b"", no_requeue: b"" },
     };
 
     fn request(asked: SlurmAsked<'static>) -> Request {

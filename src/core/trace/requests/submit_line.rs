@@ -13,6 +13,8 @@ pub struct SubmitLine<'r> {
     pub array: &'r [u8],
     /// The memory of each node, by `--mem`.
     pub memory: &'r [u8],
+    /// `--no-requeue`.
+    pub no_requeue: &'r [u8],
 }
 
 /// The options without a value in the next word, in any of the three commands. All others have one there, unless it is written
@@ -85,6 +87,8 @@ impl<'r> SubmitLine<'r> {
             b"nice" => self.nice = value.unwrap_or(b"100"),
             b"array" => self.array = value.unwrap_or(b""),
             b"mem" => self.memory = value.unwrap_or(b""),
+            b"no-requeue" => self.no_requeue = b"yes",
+            b"requeue" => self.no_requeue = b"",
             _ => {}
         }
     }
@@ -124,10 +128,10 @@ pub fn unquoted(value: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// Exclusive, nice, array and memory.
-    fn options(line: &str) -> [&str; 4] {
-        let SubmitLine { exclusive, nice, array, memory } = SubmitLine::of(line.as_bytes());
-        [exclusive, nice, array, memory].map(|value| std::str::from_utf8(value).unwrap())
+    /// Exclusive, nice, array, memory and no requeue.
+    fn options(line: &str) -> [&str; 5] {
+        let SubmitLine { exclusive, nice, array, memory, no_requeue } = SubmitLine::of(line.as_bytes());
+        [exclusive, nice, array, memory, no_requeue].map(|value| std::str::from_utf8(value).unwrap())
     }
 
     #[test]
@@ -177,8 +181,8 @@ mod tests {
 
     #[test]
     fn values_as_they_are_written() {
-        assert_eq!(options("sbatch --nice --array=1-3%2 --mem=0 job.sh"), ["", "100", "1-3%2", "0"]);
-        assert_eq!(options("sbatch --nice=50 -a 1-10%4 --mem '4G' --mem=2G job.sh 5"), ["", "50", "1-10%4", "2G"]);
-        assert_eq!(options("sbatch -a1-10%4 job.sh --mem=0")[2..], ["1-10%4", ""]);
+        assert_eq!(options("sbatch --nice --array=1-3%2 --mem=0 job.sh"), ["", "100", "1-3%2", "0", ""]);
+        assert_eq!(options("sbatch --nice=50 -a 1-10%4 --mem '4G' --mem=2G job.sh 5"), ["", "50", "1-10%4", "2G", ""]);
+        assert_eq!(options("sbatch -a1-10%4 --no-requeue job.sh --mem=0")[2..], ["1-10%4", "", "yes"]);
     }
 }

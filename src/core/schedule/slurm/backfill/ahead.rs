@@ -18,7 +18,7 @@ pub(super) struct Ahead {
     tried: usize,
     of_user: BTreeMap<i64, usize>,
     of_partition: BTreeMap<usize, usize>,
-    /// By what is asked for and by partition: jobs with this limit or a longer one cannot start, until other jobs have made way.
+    /// By what is asked for and by class: jobs with this limit or a longer one cannot start, until other jobs have made way.
     refused: FxHashMap<(usize, usize), Seconds>,
     /// How many jobs wait for others that make way in this pass.
     preempting: usize,
@@ -75,7 +75,7 @@ impl SlurmPass<'_, '_> {
             let idle = if taken > 0 { plan.falls[taken - 1].1 } else { pool.idle_count() };
             return job.min_nodes <= idle && !self.is_gone(job);
         }
-        let (limit, request) = (to - self.now, (job.kind, partition));
+        let (limit, request) = (to - self.now, (job.kind, site.preemptor_class(entry)));
         if self.is_gone(job) || ahead.refused.get(&request).is_some_and(|&refused| refused <= limit) {
             return false;
         }

@@ -8,7 +8,7 @@ use crate::schedule::slurm::nodes::{ArrayTurns, NodeSet, NodeWeight, NodesState,
 use crate::schedule::slurm::space::NodeSpace;
 use crate::time::{Seconds, Time};
 
-/// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its partition and its limit.
+/// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its class and its limit.
 pub(super) type JobShape = (usize, usize, Seconds);
 
 /// What a pass keeps from entry to entry.

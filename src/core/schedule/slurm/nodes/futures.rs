@@ -3,11 +3,11 @@
 use super::in_use::{NodesInUse, RunningJob};
 use super::site::SlurmSite;
 
-/// What running jobs use after so many changes; without those that make way for jobs of a partition, if there are such.
+/// What running jobs use after so many changes; without those that make way for a class of jobs, if there are such.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedWithout {
     pub change: u64,
-    pub partition: Option<usize>,
+    pub class: Option<usize>,
 }
 
 /// What is used of all nodes after the first 0, 1, 2, ... running jobs have left, as far as a pass has asked for it.
@@ -99,6 +99,7 @@ mod tests {
                     partition: 0,
                     grant: (first..first + rng.random_range(1..3)).map(share).collect(),
                     is_whole: rng.random_bool(0.2),
+                    ..RunningJob::default()
                 },
                 &site,
             );
@@ -106,10 +107,8 @@ mod tests {
                 in_use.end(id - rng.random_range(1..200), &site);
             }
             for _ in 0..3 {
-                let (left, of) = (
-                    rng.random_range(0..=in_use.running.len()),
-                    UsedWithout { change: in_use.changes, partition: None },
-                );
+                let (left, of) =
+                    (rng.random_range(0..=in_use.running.len()), UsedWithout { change: in_use.changes, class: None });
                 let found = futures.after(of, &in_use.nodes, &in_use.running, left, &site);
                 let mut plain = in_use.nodes.clone();
                 in_use.running[..left].iter().for_each(|job| plain.leave(job, &site));

@@ -27,7 +27,7 @@ pub struct NodeUse {
 }
 
 /// A running job.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningJob {
     /// When it started.
     pub start: Time,
@@ -37,6 +37,12 @@ pub struct RunningJob {
     pub id: u64,
     /// The place of its partition.
     pub partition: usize,
+    /// The place of its quality of service.
+    pub qos: Option<usize>,
+    /// Whether it ends if it is stopped, also where others wait again.
+    pub no_requeue: bool,
+    /// If it has to make way but may still run: until when.
+    pub grace_end: Option<Time>,
     /// What it has.
     pub grant: NodeGrant,
     /// Whether it has whole nodes.
@@ -178,7 +184,7 @@ impl InUse {
         }
         let mut has_changed = false;
         for job in &mut self.running {
-            let end = end_of(job.id).unwrap_or(job.end);
+            let end = end_of(job.id).unwrap_or(job.end).min(job.grace_end.unwrap_or(Time::MAX));
             has_changed |= std::mem::replace(&mut job.end, end) != end;
         }
         if has_changed {

@@ -55,6 +55,8 @@ pub struct SlurmJob {
     pub constraint: Constraint,
     /// Whether it takes whole nodes.
     pub is_whole: bool,
+    /// Whether it ends if it is stopped, also where others wait again.
+    pub no_requeue: bool,
     /// By how much its user lowers its priority.
     pub nice: i32,
     /// The number of its array, with which it waits in the queue. None: it waits alone.
@@ -141,6 +143,7 @@ impl SlurmJob {
             gpus,
             constraint: Constraint::parse(&request.constraint).expect("jobs with other constraints are dropped"),
             is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
+            no_requeue: request.no_requeue,
             nice: request.nice,
             array: None,
             behind: None,

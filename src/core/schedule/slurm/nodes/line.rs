@@ -33,6 +33,8 @@ pub struct SlurmQueue {
     /// By array: the place of its first task.
     arrays: FxHashMap<u64, u32>,
     entries: Vec<LineEntry>,
+    /// Whether entries may have come, moved or left since the last call of [`SlurmQueue::order`].
+    is_stale: bool,
 }
 
 impl SlurmQueue {
@@ -56,6 +58,7 @@ impl SlurmQueue {
         self.arrays.extend(job.array.map(|array| (array, at)));
         let priorities = job.partitions.iter().map(|&partition| priority(&job, partition)).collect();
         let job = LineJob { job, priorities };
+        self.is_stale = true;
         for entry in entries(&job, at, site) {
             let place = self.entries.partition_point(|other| other.key < entry.key);
             self.entries.insert(place, entry);
@@ -75,11 +78,15 @@ impl SlurmQueue {
             return Some((task, waiting.priorities.clone()));
         }
         let job = place.take()?;
+        self.is_stale = true;
         if let Some(array) = job.job.array {
             self.arrays.remove(&array);
         }
         for entry in entries(&job, at, site) {
-            if let Ok(place) = self.entries.binary_search_by_key(&entry.key, |other| other.key) {
+            let place = self.entries.binary_search_by_key(&entry.key, |other| other.key).ok();
+            // Where jobs preempt others by their QOS, the order is another one.
+            let place = place.or_else(|| self.entries.iter().position(|other| other.key == entry.key));
+            if let Some(place) = place {
                 self.entries.remove(place);
             }
         }
@@ -101,8 +108,26 @@ impl SlurmQueue {
         let has_changed = !self.entries.is_sorted_by_key(|entry| entry.key);
         if has_changed {
             self.entries.sort_unstable_by_key(|entry| entry.key);
+            self.is_stale = true;
         }
         has_changed
+    }
+
+    /// Puts the entries in the order in which passes look at them, if jobs preempt others by their QOS. It must be called before a
+    /// pass.
+    pub fn order(&mut self, site: &SlurmSite) {
+        if !std::mem::take(&mut self.is_stale) || !site.preempts_by_qos() {
+            return;
+        }
+        let SlurmQueue { jobs, entries, .. } = self;
+        let entry = |entry: &LineEntry| {
+            let LineJob { job, .. } = jobs[entry.job as usize].as_ref().expect("an entry is of a waiting job");
+            QueueEntry { job, partition: entry.partition as usize }
+        };
+        entries.sort_unstable_by_key(|entry| (entry.key.3, entry.key.4));
+        *entries = merge_sort(entries, &|a, b| {
+            site.order_by_preemption(entry(a), entry(b)).then_with(|| a.key.cmp(&b.key)).is_gt()
+        });
     }
 
     /// A job by its place.
@@ -131,6 +156,23 @@ impl SlurmQueue {
         let waiting = self.jobs[entry.job as usize].as_ref()?;
         Some(QueueEntry { job: &waiting.job, partition: entry.partition as usize })
     }
+}
+
+/// Sorts as the C library of GNU, whose result counts where a comparison contradicts itself: of the two halves, each sorted, the
+/// left one comes first unless it is after the other.
+pub fn merge_sort<T: Copy>(list: &[T], is_after: &impl Fn(&T, &T) -> bool) -> Vec<T> {
+    if list.len() <= 1 {
+        return list.to_vec();
+    }
+    let (left, right) = list.split_at(list.len() / 2);
+    let [left, right] = [left, right].map(|half| merge_sort(half, is_after));
+    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
+    let mut sorted = Vec::with_capacity(list.len());
+    while let (Some(first), Some(second)) = (left.peek(), right.peek()) {
+        sorted.extend(if is_after(first, second) { right.next() } else { left.next() });
+    }
+    sorted.extend(left.chain(right));
+    sorted
 }
 
 fn entries(waiting: &LineJob, at: u32, site: &SlurmSite) -> impl Iterator<Item = LineEntry> {

@@ -93,7 +93,9 @@ impl SlurmPass<'_, '_> {
         self.nodes.state.forget_preemptor(job.number());
         let is_whole = self.nodes.is_whole(entry);
         let (start, end) = (self.now, self.now + limit);
-        let running = RunningJob { start, end, id: job.id, partition, grant: grant.clone(), is_whole };
+        let SlurmJob { id, qos, no_requeue, .. } = *job;
+        let running =
+            RunningJob { start, end, id, partition, qos, no_requeue, grace_end: None, grant: grant.clone(), is_whole };
         self.nodes.state.in_use.start(running, self.nodes.site);
         self.started.push(Started { id: job.id, partition, grant });
     }
@@ -157,7 +159,7 @@ impl SlurmPass<'_, '_> {
                     }
                     // The job waits for those that make way, as it does for busy nodes.
                     Picked::Preempt(found) if self.limits.allows(entry, Chosen::Now(&found.grant)) => {
-                        self.nodes.preempt(job.number(), &found.jobs);
+                        self.nodes.preempt(job, &found.jobs);
                         true
                     }
                     Picked::Start(_) | Picked::Preempt(_) => site.parameters.limits_block,

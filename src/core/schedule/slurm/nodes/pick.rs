@@ -10,7 +10,7 @@ use super::preempt::Preempting;
 use super::prospects::{Prospect, RoomOverTime};
 use super::site::{SlurmParameters, SlurmSite};
 use super::state::{NodesState, SlurmNodes};
-use crate::machine::{NodeGrant, NodeShare};
+use crate::machine::{NodeGrant, NodeShare, PreemptMode};
 use crate::schedule::slurm::node_set::Share;
 use crate::schedule::slurm::releases::{EndGrouping, next_on};
 use crate::schedule::slurm::runs::Run;
@@ -91,14 +91,14 @@ impl SlurmNodes<'_> {
 
     /// The job as it is on the nodes now, without the jobs that make way for it.
     fn on<'t>(&'t mut self, entry: QueueEntry<'t>) -> JobOnNodes<'t> {
-        JobOnNodes::new(self.site, self.used_without(entry.partition), entry)
+        JobOnNodes::new(self.site, self.used_without(entry), entry)
     }
 
     /// What is known of such jobs on one kind of nodes.
     fn prospect(&mut self, entry: QueueEntry<'_>, kind: usize) -> &mut Prospect {
         let SlurmNodes { site, state, .. } = self;
         let find = |is_backfill| candidates(site, entry.job, entry.partition, kind, is_backfill);
-        state.prospects.of((entry.job.kind, entry.partition, kind), || [false, true].map(find))
+        state.prospects.of((entry.job.kind, site.preemptor_class(entry), kind), || [false, true].map(find))
     }
 
     /// A pass begins.
@@ -214,7 +214,7 @@ impl SlurmNodes<'_> {
 
     /// Adds what such jobs could use of one kind of nodes until this number of running jobs have left.
     fn extend_room(&mut self, entry: QueueEntry<'_>, kind: usize, room: &mut RoomOverTime, jobs: usize) {
-        let (nodes, of) = (self.candidates_of(entry, kind, false), self.of(entry.partition));
+        let (nodes, of) = (self.candidates_of(entry, kind, false), self.of(entry));
         let site = self.site;
         let NodesState { in_use, preemption, futures, prospects, .. } = &mut *self.state;
         let (used, running) = preemption.without(in_use, of);
@@ -273,13 +273,18 @@ impl SlurmNodes<'_> {
         }
         let available = all.common(left);
         let mut open = available.clone();
-        let is_whole = self.is_whole(entry);
-        open.retain(|node| {
-            let used = &self.state.in_use.nodes.nodes[node as usize];
-            !self.completing.has(node) && if is_whole { used.jobs == 0 } else { used.whole == 0 }
-        });
+        let (is_whole, may_preempt) = (self.is_whole(entry), self.site.parameters.preempt != PreemptMode::Off);
+        let is_open = |nodes: &SlurmNodes<'_>, node: u32, is_whole: bool| {
+            let used = &nodes.state.in_use.nodes.nodes[node as usize];
+            if is_whole { used.jobs == 0 } else { used.whole == 0 }
+        };
+        // With preemption the daemon takes only completing nodes as busy.
+        open.retain(|node| !self.completing.has(node) && (may_preempt || is_open(self, node, is_whole)));
         let is_busy = open.count() != available.count();
         let has_enough = open.count() >= counts.least;
+        if may_preempt {
+            open.retain(|node| is_open(self, node, false));
+        }
         if has_enough
             && self.may_start_in(entry, kind, counts)
             && let Some(grant) = self.test(entry, false).run(&open, counts)
@@ -287,9 +292,7 @@ impl SlurmNodes<'_> {
         {
             return Picked::Start(grant);
         }
-        if available.count() >= counts.least
-            && let Some(preempting) = self.find_preempting(entry, &available, counts)
-        {
+        if may_preempt && let Some(preempting) = self.find_preempting(entry, open, &available, counts) {
             return Picked::Preempt(preempting);
         }
         let is_ever = self.is_ever(entry, kind, &all, counts);
@@ -376,7 +379,7 @@ impl SlurmNodes<'_> {
             return Some(Opening { start: when.now, is_guess: false, grant, ended: 0 });
         }
         let is_too_late = when.only_now || room == Time::MAX || room > until;
-        if is_too_late && !self.has_candidates(entry.partition) {
+        if is_too_late && !self.has_candidates(entry) {
             return None;
         }
         self.will_run_without((entry, kind), nodes, counts, when, (earliest, room))
@@ -392,12 +395,12 @@ impl SlurmNodes<'_> {
         When { now, unix_start, until, only_now }: When,
         (earliest, room): (Time, Time),
     ) -> Option<Opening> {
-        let (site, of) = (self.site, self.of(entry.partition));
+        let (site, of) = (self.site, self.of(entry));
         // Sums of the same running jobs have been found to be enough then. They are tested for jobs with GPUs all the same.
         let is_enough = self.prospect(entry, kind).room.of == of && !entry.job.has_gpus();
         let NodesState { in_use, weights, usable, preemption, futures, .. } = &mut *self.state;
         let (used, running) = preemption.without(in_use, of);
-        if of.partition.is_some() && earliest <= now {
+        if of.class.is_some() && earliest <= now {
             let on = JobOnNodes::new(site, used, entry);
             if let Some(grant) = (NodeTest { on, weights, usable, busy_first: None }).run(nodes, counts) {
                 // Others make way as soon as the job is tried.

@@ -24,8 +24,12 @@ pub struct SlurmSite {
     pub network: Option<Network>,
     /// The parameters.
     pub parameters: SlurmParameters,
-    /// By partition: those whose jobs make way for its jobs.
+    /// By partition, with `preempts_by_qos` by quality of service: those whose running jobs make way for its jobs.
     pub(super) preemptable: Vec<Vec<usize>>,
+    /// By partition: its quality of service.
+    pub(super) qos_of_partition: Vec<Option<usize>>,
+    /// Whether jobs that make way may still run for some time.
+    pub(super) has_grace: bool,
 }
 
 /// What tests look at of a node.
@@ -78,10 +82,20 @@ pub struct SlurmParameters {
     pub limits_block: bool,
     /// `KillWait`.
     pub kill_wait: Seconds,
-    /// `PreemptMode`, with `PreemptType=preempt/partition_prio`.
+    /// `PreemptMode`.
     pub preempt: PreemptMode,
+    /// `PreemptType=preempt/qos`; else it is `preempt/partition_prio`.
+    pub preempts_by_qos: bool,
     /// `PreemptExemptTime`: how long a job runs before it may be preempted.
     pub preempt_exempt: Seconds,
+    /// `preempt_youngest_first`.
+    pub youngest_first: bool,
+    /// `preempt_strict_order`.
+    pub strict_order: bool,
+    /// `preempt_reorder_count`.
+    pub most_orders: usize,
+    /// `JobRequeue`.
+    pub requeues: bool,
 }
 
 impl SlurmParameters {
@@ -109,7 +123,12 @@ impl SlurmParameters {
             limits_block: is_set("assoc_limit_stop"),
             kill_wait: spec.duration("kill_wait"),
             preempt: PreemptMode::of(spec.text("preempt")).unwrap_or_default(),
+            preempts_by_qos: spec.text("preempt_type") == "qos",
             preempt_exempt: spec.duration("preempt_exempt"),
+            youngest_first: is_set("preempt_youngest_first"),
+            strict_order: is_set("preempt_strict_order"),
+            most_orders: count("preempt_reorder_count"),
+            requeues: is_set("job_requeue"),
         }
     }
 }
@@ -122,6 +141,13 @@ impl SlurmSite {
             |partition: &Partition| NodeSet::of(cluster.nodes.len(), partition.nodes.iter().copied().filter(is_up));
         let partition_nodes = cluster.partitions.iter().map(set).collect();
         let network = (!cluster.switches.is_empty()).then(|| Network::new(&cluster));
+        let qos = &cluster.associations.qos;
+        let qos_named = |name: &str| qos.iter().position(|qos| qos.name == name);
+        let qos_of_partition = cluster.partitions.iter().map(|partition| qos_named(&partition.qos)).collect();
+        let has_grace = match parameters.preempts_by_qos {
+            true => qos.iter().any(|qos| qos.grace > 0),
+            false => cluster.partitions.iter().any(|partition| partition.grace > 0),
+        };
         let hardware = cluster.nodes.iter().map(|node| NodeHardware {
             has: node.has,
             cores: node.has.cpus() / node.threads_per_core,
@@ -135,6 +161,8 @@ impl SlurmSite {
             network,
             parameters,
             preemptable: Vec::new(),
+            qos_of_partition,
+            has_grace,
             cluster,
         };
         site.preemptable = site.find_preemptable();

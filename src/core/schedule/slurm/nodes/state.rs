@@ -61,14 +61,25 @@ pub struct SlurmNodes<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct PreemptionState {
     pub(super) now: Time,
-    /// By partition: what is used without the jobs that make way for its jobs.
+    /// By class of jobs: what is used without the jobs that make way for them.
     pub(super) without: Vec<WithoutJobs>,
     /// By waiting job: when it last preempted others.
     pub(super) preemptors: FxHashMap<u64, Time>,
     /// The waiting jobs that have preempted others in this pass.
     pub(super) in_progress: Vec<u64>,
-    /// The jobs that were stopped, in this order.
-    pub(super) stopped: Vec<RunningJob>,
+    /// The jobs that have to make way, in this order.
+    pub(super) making_way: Vec<MakingWay>,
+}
+
+/// A running job that has to make way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MakingWay {
+    /// The job as it ran.
+    pub running: RunningJob,
+    /// The number of the job for which it makes way.
+    pub preemptor: u64,
+    /// Whether it is stopped at once. If not, it still runs for some time.
+    pub is_stopped: bool,
 }
 
 #[derive(Clone, Debug, Default)]

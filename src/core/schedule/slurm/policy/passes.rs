@@ -36,6 +36,7 @@ impl Slurm {
         self.note_running(view);
         self.rank(now);
         self.line_up(view);
+        self.line.order(&self.site);
         self.complete(now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
         let has_event = self.times.begin(now, !view.waiting.is_empty());
@@ -52,6 +53,11 @@ impl Slurm {
                 self.state.in_use.set_ends(|id| ends.get(&id).copied());
             }
         }
+        if self.site.has_grace() && self.times.main.limit_check(now) == Some(now) {
+            for running in self.state.take_graced(now, &self.site) {
+                self.stop(running, now);
+            }
+        }
         if let Some(is_full) = main {
             self.needs_full = self.start_jobs(now, PassKind::Main { is_full }, starts);
             self.times.main.on_pass(now);
@@ -65,9 +71,8 @@ impl Slurm {
             // It is the end of a run.
             self.times.main.on_event(now);
         }
-        if self.site.preempts() && self.state.in_use.has_lost_exemption(self.times.now, now, &self.site) {
-            self.needs_full = true;
-        }
+        // Time alone may let a job preempt others. It is no event: the pass that comes each minute sees it.
+        self.needs_full |= self.site.preempts() && self.state.may_preempt_later(now, &self.site);
         let is_idle = self.state.in_use.is_idle() && self.completing.is_empty();
         match has_event || !is_idle || !self.stops.is_empty() || self.returning.next().is_some() {
             true => self.tried = TriedIdle::default(),
@@ -109,6 +114,7 @@ impl Slurm {
                 partition: place.map_or(0, |place| place.partition as usize),
                 grant: nodes.grant(job.id).to_vec(),
                 is_whole: place.is_some_and(|place| place.whole),
+                ..RunningJob::default()
             };
             self.state.in_use.start(running, &self.site);
         }
@@ -178,8 +184,8 @@ impl Slurm {
             starts.push(id);
             (self.times.last_event, self.revisit) = (now, now);
         }
-        for running in self.state.take_stopped() {
-            self.stop(running, now);
+        for job in self.state.take_making_way().into_iter().filter(|job| job.is_stopped) {
+            self.stop(job.running, now);
         }
         if self.ranked.is_some() {
             // With the time the order changes, so that no pass is the last one again.
@@ -198,7 +204,7 @@ impl Slurm {
 
     /// A running job makes way for another one. Its nodes take no job before the next second.
     fn stop(&mut self, running: RunningJob, now: Time) {
-        let is_requeued = self.site.preempt_mode(running.partition) == PreemptMode::Requeue;
+        let is_requeued = self.site.preempt_mode(&running) == PreemptMode::Requeue;
         self.stops.push(Stop { id: JobId(running.id as u32), is_requeued });
         self.completing.push_back((now + self.settings.epilog.max(1), running.grant.clone()));
         self.stopped.push(running);

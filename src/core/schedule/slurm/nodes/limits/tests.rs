@@ -48,7 +48,7 @@ PartitionName=other Nodes=ALL QOS=inside
 
     fn start(&mut self, job: &SlurmJob, partition: usize, grant: &NodeGrant) -> RunningJob {
         self.limits.start(QueueEntry { job, partition }, grant);
-        RunningJob { start: 0, end: job.limit, id: job.id, partition, grant: grant.clone(), is_whole: false }
+        RunningJob { end: job.limit, id: job.id, partition, grant: grant.clone(), ..RunningJob::default() }
     }
 
     /// Starts a job of a user on node 0 at the instant 0.
