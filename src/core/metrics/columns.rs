@@ -268,21 +268,31 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_columns_of_a_comparison_are_optional() {
-        let mut names: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
-        let (all, alone) = (names.len(), columns(Given::default()).count());
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + Resource::OF_NODES.len() + 2 + 5 + 3));
-        let mut row = RunRow::default();
-        row.summary.on_nodes = true;
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len());
-        row.summary.preempted = Some(0);
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2);
-        row.summary.linked_jobs = Some(0);
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2 + 3);
-        (row.summary.on_nodes, row.summary.preempted, row.summary.linked_jobs) = (false, None, None);
-        assert_eq!(row.cells().len(), alone);
-        assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
+    fn names_are_unique_and_runs_have_the_columns_of_what_holds_for_them() {
+        let names: std::collections::BTreeSet<_> = COLUMNS.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), COLUMNS.len());
+        let has = |row: &RunRow, name: &str| row.cells().iter().any(|(own, _)| own == name);
+        let of = |change: fn(&mut Summary)| {
+            let mut row = RunRow::default();
+            change(&mut row.summary);
+            row
+        };
+        let [alone, nodes, preempting, reacting] = [
+            of(|_| ()),
+            of(|summary| summary.on_nodes = true),
+            of(|summary| summary.preempted = Some(0)),
+            of(|summary| summary.linked_jobs = Some(0)),
+        ];
+        assert_eq!(nodes.cells().len(), alone.cells().len() + Resource::OF_NODES.len());
+        for (name, rows) in [
+            ("preempted", [false, false, true, false]),
+            ("lost_cpu_hours", [false, false, true, false]),
+            ("jobs_per_day", [false, false, false, true]),
+            ("wait_mean", [true; 4]),
+            ("available", [false; 4]),
+            ("baseline", [false; 4]),
+        ] {
+            assert_eq!([&alone, &nodes, &preempting, &reacting].map(|row| has(row, name)), rows, "{name}");
+        }
     }
 }
