@@ -98,8 +98,8 @@
 //!   `schedule/slurm/backfill.rs`; its parameters, with what of a slurm.conf sets them, `schedule/slurm/keys.rs`. Its rules:
 //!   `schedule/slurm/nodes/`; when they are applied, `schedule/slurm/policy.rs`. A pool is nodes of one CPU; what makes it fast is
 //!   `schedule/slurm/releases.rs`, the order of its queue is `schedule/slurm/ranking.rs`. Priorities and limits of the owners of
-//!   jobs on nodes, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, and what the engine does
-//!   with them, `engine/simulation/preempted.rs`.
+//!   jobs on nodes, `schedule/slurm/standing.rs`; which running jobs make way, `schedule/slurm/nodes/preempt.rs`, what the engine does
+//!   with them, `engine/simulation/preempted.rs`, and when they come back, `schedule/slurm/returning.rs`.
 //! - Which jobs a scheduler can never start: under Slurm `schedule/slurm/never.rs`, by the placement
 //!   `schedule/backfill/nodes/reach.rs`; what the engine does with them: `engine/simulation/never.rs`. Limits of the owners of jobs:
 //!   `schedule/slurm/nodes/limits/checks.rs`, in words: `over.rs` beside it.

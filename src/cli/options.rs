@@ -13,6 +13,7 @@ use crate::experiment::{
     OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled,
 };
 use crate::machine::MachineFile;
+use crate::machine::associations::Associations;
 use crate::runs::{GridList, RunPlan, values_of};
 use crate::schedule;
 use crate::spec::{Spec, SpecError, parse_list};
@@ -115,8 +116,10 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
         );
     }
     let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
-    slurm_conf::warn_of_preemption(on_pools.iter().flat_map(|options| options.schedulers()));
-    let has_limits = on_nodes.iter().any(|options| options.has_limits());
+    slurm_conf::warn_of_preemption(on_pools.iter().flat_map(|options| options.schedulers()), None);
+    let by_qos = on_nodes.iter().any(|options| options.have(Associations::has_preemption));
+    slurm_conf::warn_of_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), Some(by_qos));
+    let has_limits = on_nodes.iter().any(|options| options.have(Associations::has_limits));
     slurm_conf::note_idle_limits(on_nodes.iter().flat_map(|options| options.schedulers()), has_limits);
     warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
     Ok(list)

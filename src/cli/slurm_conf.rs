@@ -311,10 +311,21 @@ fn warn_of_accounts(file: &AssociationsFile, own: &ClusterAssociations) {
 /// The name of the scheduler.
 const SLURM: &str = "slurm";
 
-/// Warns that preemption has no effect on a pool of processors.
-pub fn warn_of_preemption<'a>(mut on_pools: impl Iterator<Item = &'a Spec>) {
-    if let Some(spec) = on_pools.find(|spec| catalog::preempts(spec)) {
-        warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
+/// Warns of preemption without an effect. `by_qos`: whether QOS say whom they may preempt; None on a pool of processors.
+pub fn warn_of_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, by_qos: Option<bool>) {
+    let may_stop = |spec: &&Spec| match by_qos {
+        None => catalog::preempts(spec),
+        Some(by_qos) => !by_qos && catalog::preempts_by_qos(spec),
+    };
+    match (schedulers.find(may_stop), by_qos) {
+        (None, _) => {}
+        (Some(spec), None) => {
+            warning(format_args!("{spec}: preemption has no effect without --machine: a pool has no partitions"));
+        }
+        (Some(spec), Some(_)) => warning(format_args!(
+            "{spec}: no job is preempted, because no QOS says which others it may preempt: add what 'sacctmgr -P show qos' \
+             prints (--associations)"
+        )),
     }
 }
 

@@ -418,6 +418,24 @@ fn the_youngest_may_make_way_first() {
     assert_eq!(stopped(&two_tiers(2), &rows, &format!("{REQUEUE},preempt_youngest_first=yes")), [1]);
 }
 
+/// The expected jobs are those of a slow program that follows the source of Slurm.
+#[test]
+fn other_orders_are_tried() {
+    let rows = |low: &[u32], high: u32| {
+        let jobs = low.iter().map(|&cpus| (LOW, 0, cpus, 1000, 2000));
+        jobs.chain([(HIGH, 100, high, 50, 60)]).collect::<Vec<Row>>()
+    };
+    for (rows, keys, expected) in [
+        (rows(&[6, 8, 2], 10), "", &[0, 1][..]),
+        (rows(&[6, 8, 2], 10), ",preempt_strict_order=yes", &[1, 2]),
+        (rows(&[2, 3, 6, 4], 8), "", &[1, 3]),
+        (rows(&[2, 3, 6, 4], 8), ",preempt_reorder_count=0", &[0, 1, 3]),
+        (rows(&[2, 3, 6, 4], 8), ",preempt_reorder_count=3", &[1, 3]),
+    ] {
+        assert_eq!(stopped(&two_tiers(4), &rows, &format!("{REQUEUE}{keys}")), expected, "{keys}");
+    }
+}
+
 /// A row of a random job: the partition, the gap to the one before, CPUs, the runtime and how much longer its estimate is.
 fn random_rows() -> impl Strategy<Value = Vec<(usize, i64, u32, i64, i64)>> {
     let runtime = select(vec![1, 30, 60, 61, 300, 1000]);
@@ -527,6 +545,9 @@ fn preemption_needs_nodes() {
     let table = sim(&[&log[..6], &["--machine", &conf, "--slurm-conf", &conf, "--format", "table"]].concat());
     let line = table.out.lines().find(|line| line.starts_with("preempted")).expect("a line of preempted runs");
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["preempted", "1"]);
+    let by_qos = "slurm:preempt=requeue,preempt_type=qos";
+    let nobody = sim(&[&log[..], &["--machine", &conf, "--scheduler", by_qos]].concat());
+    assert!(nobody.code == 0 && nobody.err.contains("no QOS says which others it may preempt"), "{}", nobody.err);
     let off = sim(&[&log[..], &["--machine", &conf, "--scheduler", "slurm"]].concat());
     assert!(off.code == 0 && !off.err.contains("preempt") && !off.out.contains("preempt"), "{}", off.err);
     // What a file says is left out on a pool, with a warning; what is asked for there is refused.

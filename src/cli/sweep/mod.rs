@@ -24,6 +24,7 @@ use crate::cli::progress::Progress;
 use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
 use crate::cli::stderr::note;
 use crate::experiment::{OPTIONS, OptionForm, Options};
+use crate::machine::associations::Associations;
 use crate::metrics::{Given, When, cells};
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, FinishedRow, GridList, GridText, REPLICATIONS, RowsAlone, RunPlan, RunStep, Shard, Store};
@@ -201,11 +202,10 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (logs, pages) = (sweep.grid.logs(), given_files([("--html", &args.html)]));
     refuse_collisions(&pages, &logs.iter().map(|log| ("--trace", log.as_str())).collect::<Vec<_>>(), true)?;
     let html = args.html.as_deref().map(Output::create).transpose()?;
-    if !sweep.grid.has_nodes() {
-        slurm_conf::warn_of_preemption(sweep.grid.schedulers().iter());
-    }
+    let by_qos = sweep.grid.has_nodes().then(|| sweep.grid.have(Associations::has_preemption));
+    slurm_conf::warn_of_preemption(sweep.grid.schedulers().iter(), by_qos);
     if sweep.grid.has_nodes() {
-        slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.has_limits());
+        slurm_conf::note_idle_limits(sweep.grid.schedulers().iter(), sweep.grid.have(Associations::has_limits));
         options::warn_of_pools(sweep.grid.schedulers().iter());
     }
     slurm_conf::warn_of_associations(sweep.grid.accounts().iter())?;

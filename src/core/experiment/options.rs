@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::EngineOptions;
+use crate::machine::associations::Associations;
 use crate::machine::{AddedNodes, AssociationsFile, MachineFile, OutageFile};
 use crate::metrics::Measure;
 use crate::model::EstimateModel;
@@ -89,11 +90,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether accounts, users or qualities of service have limits.
-    pub fn has_limits(&self) -> bool {
+    /// Whether the accounts, users and qualities of service of its machine have something.
+    pub fn have(&self, what: fn(&Associations) -> bool) -> bool {
         match (&self.associations, &self.machine) {
-            (Some(file), Some(machine)) => file.of(&machine.cluster).is_ok_and(|own| own.associations.has_limits()),
-            (None, Some(machine)) => machine.cluster.associations.has_limits(),
+            (Some(file), Some(machine)) => file.of(&machine.cluster).is_ok_and(|own| what(&own.associations)),
+            (None, Some(machine)) => what(&machine.cluster.associations),
             (_, None) => false,
         }
     }

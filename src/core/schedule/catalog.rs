@@ -136,6 +136,11 @@ pub fn preempts(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name && spec.text("preempt") != "off"
 }
 
+/// Whether it does so by what the qualities of service say.
+pub fn preempts_by_qos(spec: &Spec) -> bool {
+    preempts(spec) && spec.text("preempt_type") == "qos"
+}
+
 /// Whether the scheduler places jobs on the nodes of a machine that has some.
 pub fn places_on_nodes(spec: &Spec) -> bool {
     spec.name() == slurm::FORM.name || takes_placement(spec)

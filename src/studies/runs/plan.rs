@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::experiment::{OptionForm, Options, ProgramRole, refuse_idle, refuse_idle_keys, refuse_overruled};
 use crate::machine::AssociationsFile;
+use crate::machine::associations::Associations;
 use crate::metrics::{Given, When};
 use crate::schedule::catalog;
 use crate::settings_file::{self, SettingsEntry, Value};
@@ -243,9 +244,9 @@ impl RunPlan {
         self.values_alone().flat_map(|options| options.schedulers().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Whether some runs are on a machine whose users have limits.
-    pub fn has_limits(&self) -> bool {
-        self.values_alone().any(|options| options.has_limits())
+    /// Whether some runs are on a machine whose accounts, users and qualities of service have something.
+    pub fn have(&self, what: fn(&Associations) -> bool) -> bool {
+        self.values_alone().any(|options| options.have(what))
     }
 
     /// Whether runs are on a machine of nodes.

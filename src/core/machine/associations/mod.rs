@@ -130,6 +130,11 @@ impl Associations {
         self.qos.is_empty() && self.accounts.is_empty() && self.users.is_empty()
     }
 
+    /// Whether a quality of service says whose running jobs make way for its jobs.
+    pub fn has_preemption(&self) -> bool {
+        self.qos.iter().any(|qos| !qos.preempts.is_empty())
+    }
+
     /// Whether there is any limit.
     pub fn has_limits(&self) -> bool {
         let of_owners = self.accounts.iter().map(|one| &one.own).chain(self.users.iter().map(|one| &one.own));

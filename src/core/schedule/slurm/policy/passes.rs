@@ -36,7 +36,6 @@ impl Slurm {
         self.note_running(view);
         self.rank(now);
         self.line_up(view);
-        self.line.order(&self.site);
         self.complete(now);
         let is_by_predictions = self.settings.counting == Counting::Prediction;
         let has_event = self.times.begin(now, !view.waiting.is_empty());
@@ -134,6 +133,7 @@ impl Slurm {
 
     /// Makes a pass.
     fn make(&mut self, now: Time, kind: PassKind) -> PassResult {
+        self.line.order(&self.site);
         let mut completing = NodeSet::none(self.site.len());
         for share in self.completing.iter().flat_map(|(_, grant)| grant) {
             completing.insert(share.node);
