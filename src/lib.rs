@@ -130,7 +130,7 @@
 //!   forgotten: `production/ledger.rs`, `production/service.rs` and `production/state_file.rs`.
 //! - Lists, ranges and alternatives of values in options: `spec/expand.rs`; the columns of swept keys: `runs/axis.rs`.
 //! - What runs share: `runs/execute.rs`; what can be wanted of one: `runs/finished.rs`; what identifies a finished run: `runs/keys.rs`.
-//! - A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
+//! - When an output has a column: `metrics/when.rs`. A column of `sim sweep --dry-run`, `status` and `merge`: `sweep/columns.rs`; of `sim compare`: `compare/difference.rs`.
 //! - Which lists are conditions, settings or seeds: `runs/axis.rs`. When a setting is clearly best:
 //!   `metrics/replicates.rs`; in words: `report/best.rs`.
 //! - Who competes in `sim recommend`, and how the winner is judged: `recommend/mod.rs`. What a gain costs, in words:

@@ -259,7 +259,7 @@ fn column_rows(outputs: &[KnownOutput]) -> Vec<Vec<(&'static str, Cell)>> {
             ("about", Cell::Text(column.about.to_string())),
             ("output", Cell::Word(output.name)),
             ("key", Cell::Count(column.is_key.into())),
-            ("only", Cell::Word(column.only)),
+            ("only", Cell::Word(column.when.words())),
         ]
     };
     outputs.iter().flat_map(|output| output.columns.iter().map(move |column| row(output, column))).collect()

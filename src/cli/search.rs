@@ -15,13 +15,13 @@ use super::stderr::note;
 use super::{CommandForm, parsed};
 use crate::experiment::Options;
 use crate::experiment::Section::{Estimates, Log, Reading, Shape};
-use crate::metrics::cells;
+use crate::metrics::{Given, When, cells};
 use crate::predict::templates::Template;
 use crate::predict::{self, template_file};
 use crate::report::{Output, Table, Width, counted, grouped, write_settings, write_wrapped};
 use crate::search::{
     COMPARED_PREDICTORS, ComparedPredictor, FoundSet, Genetic, Judge, STEP_COLUMNS, SearchLimits, SearchStep,
-    TemplateSpace, WITH_TRAINING, compare_predictors, compared_columns, genetic, greedy,
+    TemplateSpace, compare_predictors, compared_columns, genetic, greedy,
 };
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
@@ -180,8 +180,8 @@ fn execute(args: &SearchArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         out.fill(|out| write_settings(out, STEP_COLUMNS, [(None, found.steps.iter().cloned())].into_iter()))?;
     }
     let seed = (args.method == SearchMethod::Genetic).then_some(seed);
-    let given = args.train.map_or("", |_| WITH_TRAINING);
-    let rows: Vec<_> = compared.iter().map(|one| cells(&compared_columns(), &(one, seed), &[given])).collect();
+    let given = Given::of([(When::Training, args.train.is_some())]);
+    let rows: Vec<_> = compared.iter().map(|one| cells(&compared_columns(), &(one, seed), given)).collect();
     args.output.print.print_rows(stdout_taken, &rows, |out, width| {
         write_comparison(out, width, &workload, &found, &compared, seed)
     })?;

@@ -14,7 +14,7 @@ use super::resample::write_resampled_log;
 use super::stderr::{note, warning};
 use super::{CommandForm, parsed};
 use crate::experiment::{Options, Section};
-use crate::metrics::cells;
+use crate::metrics::{Given, cells};
 use crate::report::{
     Cell, FINDING_COLUMNS, counted, finding_rows, grouped, survey_columns, write_findings, write_log, write_requests,
     write_survey,
@@ -142,7 +142,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
             {
                 warning(format_args!("{}: {} {}", log.name, grouped(peak.into()), over_machine(peak, procs)));
             }
-            Ok(args.print.print_row(false, &cells(&survey_columns(), &survey, &[]), |out, width| {
+            Ok(args.print.print_row(false, &cells(&survey_columns(), &survey, Given::default()), |out, width| {
                 write_survey(out, width, &survey)
             })?)
         }
@@ -154,7 +154,7 @@ fn execute(args: &TraceArgs, matches: &ArgMatches) -> anyhow::Result<()> {
             let findings = validate(&source, &how, procs, &mut |records| progress.set(records))?;
             drop(progress);
             let rows = finding_rows(&source.label(), &findings);
-            let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, &[])).collect();
+            let rows: Vec<_> = rows.iter().map(|row| cells(FINDING_COLUMNS, row, Given::default())).collect();
             args.print.or_table().print_rows(false, &rows, |out, _| write_findings(out, &source.name(), &findings))?;
             if findings.is_sound() { Ok(()) } else { refuse(format!("{} is not sound", source.name())) }
         }

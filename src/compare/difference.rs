@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::value::ValueChange;
-use crate::metrics::{Better, Cell, Column, ListedColumn, column_list, listed};
+use crate::metrics::{Better, Cell, Column, ListedColumn, When, column_list, listed};
 
 /// A difference beyond the tolerance.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub static DIFFERENCE_COLUMNS: &[Column<Difference>] = &column_list! {
 /// The columns of all differences, for lists.
 pub fn listed_differences() -> Vec<ListedColumn> {
     let about = "what was run: one column for each column by which the rows of the two outputs are matched";
-    [vec![ListedColumn::key("KEY", about, "")], listed(DIFFERENCE_COLUMNS)].concat()
+    [vec![ListedColumn::key("KEY", about, When::Always)], listed(DIFFERENCE_COLUMNS)].concat()
 }
 
 impl Difference {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::experiment::{Options, Setting};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MAX, WIDE_WAIT_MEAN};
-use crate::metrics::{Cell, Cells, Column, Interval, Portion, Replicates, RunRow, cells, column_list};
+use crate::metrics::{Cell, Cells, Column, Given, Interval, Portion, Replicates, RunRow, cells, column_list};
 use crate::report::{Table, Width, signed_percent, write_paragraph};
 use crate::runs::{PlannedRun, RunPlan, RunsError, compute_rows};
 use crate::text::counted;
@@ -146,7 +146,7 @@ pub fn covered(case: &CoverageCase) -> Cells {
         real "high" "the upper end of its 95% interval" case.high;
         real "measured" "the same on the rest of the log" case.measured;
     };
-    let mut row = cells(&columns, case, &[]);
+    let mut row = cells(&columns, case, Given::default());
     row.push(("inside".to_string(), Cell::Word(if case.is_inside() { "yes" } else { "no" })));
     row
 }

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use crate::metrics::columns::{AREA_LOSE, columns};
-use crate::metrics::{Better, Column, Replicates, Shown};
+use crate::metrics::{Better, Column, Replicates, Shown, When};
 use crate::similar::did_you_mean;
 use crate::spec::SpecError;
 use crate::time::parse_duration;
 
 /// The figures that can be better or worse.
 pub fn figures() -> impl Iterator<Item = &'static Column> {
-    columns(true).filter(|column| column.better.is_some() && !column.is_gain())
+    columns(When::Baseline.into()).filter(|column| column.better.is_some() && !column.is_gain())
 }
 
 /// A figure by its name in results; `wait` and `bsld` are short for the means.

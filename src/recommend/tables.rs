@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::{Answer, CandidateRuns, FAR, FEWEST_JOBS, FEWEST_USERS, FINALISTS, Guard, Recommendation};
 use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::columns::{
-    AREA_LOSE, BSLD_MEAN, COLUMNS, RunKind, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
+    AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Cell, Cells, Column, ListedColumn, Replicates, Verdict, cells, column_list, listed};
+use crate::metrics::{Cell, Cells, Column, Given, ListedColumn, Replicates, Verdict, cells, column_list, listed};
 use crate::report::{
     FEEDBACK_NOTE, Table, TableCell, Tone, Width, price_in_words, seeds_in_words, shown, signed_percent, with_interval,
     write_paragraph, write_wrapped,
@@ -320,12 +320,11 @@ pub fn listed_recommendation() -> Vec<ListedColumn> {
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let (columns, answer) = (candidate_columns(), found.answer());
     let site = found.question.site.as_ref().map(SiteCheck::verdict);
-    let kinds = found.candidates.iter().chain(&found.judged).map(|one| one.runs().kind());
-    let kind = kinds.reduce(RunKind::or).unwrap_or_default();
+    let given: Given = found.candidates.iter().chain(&found.judged).map(|one| one.runs().given()).collect();
     let row = |part, candidate| {
         let row = CandidateRow { part, candidate, answer, site };
-        let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, &[]));
-        [before, row.candidate.runs().cells(kind, &row.candidate.rows[0].label.options), after].concat()
+        let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, Given::default()));
+        [before, row.candidate.runs().cells(given, &row.candidate.rows[0].label.options), after].concat()
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
     with_all_columns(candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect())

@@ -7,16 +7,18 @@ use super::table::Table;
 use super::table_cell::TableCell;
 use super::wrap::{Width, shortened_to, write_wrapped};
 use crate::metrics::columns::{
-    BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, WITH_BASELINE, columns,
+    BSLD_MEAN, JAIN, JOBS, MAKESPAN, UTILIZATION, WAIT_MAX, WAIT_MEAN, WIDE_WAIT_MEAN, columns,
 };
-use crate::metrics::{Breakdown, Cell, Cells, Column, GroupBaseline, Grouping, ListedColumn, SEVERAL_NAME, Summary};
+use crate::metrics::{
+    Breakdown, Cell, Cells, Column, Given, GroupBaseline, Grouping, ListedColumn, SEVERAL_NAME, Summary, When,
+};
 use crate::text::grouped;
 
 /// The figures of a group in CSV. The number of jobs is a label of the group; the others are those of a whole machine, or
 /// of all its users.
 fn figures() -> impl Iterator<Item = &'static Column> {
     let without = [&JOBS, &UTILIZATION, &MAKESPAN, &JAIN, &WIDE_WAIT_MEAN].map(|column| column.name);
-    columns(false).filter(move |column| column.is_number() && !without.contains(&column.name))
+    columns(Given::default()).filter(move |column| column.is_number() && !without.contains(&column.name))
 }
 
 /// A group of jobs as a row of CSV.
@@ -46,7 +48,7 @@ fn group_columns() -> Vec<GroupColumn> {
         value: Box::new(|row| column.summary_cell(&row.summary)),
     };
     let of_baseline = |column: &'static Column| GroupColumn {
-        listed: ListedColumn { name: format!("base_{}", column.name), only: WITH_BASELINE, ..column.listed() },
+        listed: ListedColumn { name: format!("base_{}", column.name), when: When::Baseline, ..column.listed() },
         value: Box::new(|row| row.compared.map(|base| column.summary_cell(&base.summary)).into()),
     };
     let gain = |column: &'static Column| {
@@ -65,7 +67,7 @@ fn group_columns() -> Vec<GroupColumn> {
     columns.extend(figures().map(figure));
     columns.extend(figures().map(of_baseline));
     columns.extend(figures().filter_map(gain));
-    let jobs = |name, about, value| own(Column::count(name, about, value).only(WITH_BASELINE));
+    let jobs = |name, about, value| own(Column::count(name, about, value).only(When::Baseline));
     columns.push(jobs("jobs_gain", "jobs that wait less than in the baseline", |row| {
         row.compared.map(|base| Cell::Count(base.gain as u64)).into()
     }));
@@ -83,7 +85,8 @@ pub fn listed_groups() -> Vec<ListedColumn> {
 /// The groups of a breakdown as rows of CSV. If there are several settings, the first column is their name.
 pub fn breakdown_cells(setting: Option<&str>, breakdown: &Breakdown) -> Vec<Cells> {
     let mut columns = group_columns();
-    columns.retain(|column| column.listed.only.is_empty() || !breakdown.compared.is_empty());
+    let given = Given::of([(When::Baseline, !breakdown.compared.is_empty())]);
+    columns.retain(|column| given.has(column.listed.when));
     let row = |at: usize| {
         let setting = setting.map(|setting| (SEVERAL_NAME.to_string(), Cell::Text(setting.to_string())));
         let Grouping { by, values, area_pct } = &*breakdown.grouping;

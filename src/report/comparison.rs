@@ -12,7 +12,7 @@ use crate::metrics::columns::{
     LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
     UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
 };
-use crate::metrics::{Column, Interval, Replicates, Shown, Spread, Verdict};
+use crate::metrics::{Column, Interval, Replicates, Shown, Spread, Verdict, When};
 use crate::text::{counted, counted_as, joined_with_and, printable};
 use shadowtime_core::tres::Resource;
 
@@ -100,7 +100,7 @@ impl ComparisonTable<'_> {
         };
         let mut lines = Vec::new();
         for (caption, column) in figure_lines() {
-            let is_optional = [INSIDE_PCT.name, ANSWERED.name].contains(&column.name) || !column.only.is_empty();
+            let is_optional = [INSIDE_PCT.name, ANSWERED.name].contains(&column.name) || column.when != When::Always;
             if is_optional && !has_figure(column) {
                 continue;
             }

@@ -36,7 +36,10 @@ pub fn write_columns(out: &mut dyn Write, indent: &str, width: usize, columns: &
     let names = columns.iter().map(|column| column.name.len()).max().unwrap_or(0);
     for column in columns {
         let better = column.better.map_or(String::new(), |better| format!("; {} is better", better.name()));
-        let only = if column.only.is_empty() { String::new() } else { format!("; only {}", column.only) };
+        let only = match column.when.words() {
+            "" => String::new(),
+            words => format!("; only {words}"),
+        };
         let about = format!("{}{better}{only}", column.about);
         write_wrapped(out, &format!("{indent}{:<names$}  ", column.name), &about, width)?;
     }

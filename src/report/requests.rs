@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::metrics::{Column, Shown, column_list};
+use crate::metrics::{Column, Given, Shown, When, column_list, present};
 use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::text::{counted, grouped};
 use crate::trace::{ConditionTexts, Conditions, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
@@ -38,12 +38,6 @@ fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
     }
 }
 
-/// When the file has the columns of conditions.
-const WITH_CONDITIONS: &str = "if jobs wait for other jobs or for a time, or are tasks of arrays";
-
-/// When the file has the column of reservations.
-const WITH_RESERVATIONS: &str = "if jobs name reservations";
-
 /// The columns of `--requests-out`. What a job does not say is empty.
 pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
     let before = column_list! {
@@ -74,15 +68,15 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         label "qos" "its quality of service" row.request.qos.clone();
         label "account" "the account that it is charged to" row.request.account.clone();
         count "nice" "by how much its user lowers its priority" Some(i64::from(row.request.nice)).filter(|nice| *nice != 0);
-        label "reservation" "the reservation that it runs in" row.request.reservation.clone(), only(WITH_RESERVATIONS);
+        label "reservation" "the reservation that it runs in" row.request.reservation.clone(), only(When::Reservations);
         label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
-            only(WITH_CONDITIONS);
-        label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(WITH_CONDITIONS);
+            only(When::WaitsOrArrays);
+        label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(When::WaitsOrArrays);
         label "hold" "yes if it is held, or when it is released, in seconds of the log" row.conditions.hold.clone(),
-            only(WITH_CONDITIONS);
-        label "array" "the id of its array" row.conditions.array.clone(), only(WITH_CONDITIONS);
+            only(When::WaitsOrArrays);
+        label "array" "the id of its array" row.conditions.array.clone(), only(When::WaitsOrArrays);
         count "array_limit" "the most tasks of the array that run at once" row.conditions.array_limit,
-            only(WITH_CONDITIONS);
+            only(When::WaitsOrArrays);
     };
     before.into_iter().chain(devices).chain(behind).collect()
 }
@@ -92,12 +86,9 @@ pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let arrays = log.conditions.array_places();
     let has_conditions = !(log.conditions.is_empty() && arrays.is_empty());
     let has_reservations = log.requests.requests.all().iter().any(|request| !request.reservation.is_empty());
-    let is_written = |column: &Column<RequestRow<'_>>| match column.only {
-        WITH_CONDITIONS => has_conditions,
-        WITH_RESERVATIONS => has_reservations,
-        _ => true,
-    };
-    let columns: Vec<_> = request_columns().into_iter().filter(is_written).collect();
+    let given = Given::of([(When::WaitsOrArrays, has_conditions), (When::Reservations, has_reservations)]);
+    let columns = request_columns();
+    let columns: Vec<_> = present(&columns, given).collect();
     let none = Conditions::default();
     let rows = log.records.iter().enumerate().filter_map(|(at, record)| {
         let (request, conditions) = (log.requests.get(at), log.conditions.get(at));

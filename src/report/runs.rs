@@ -7,7 +7,7 @@ use super::table::Table;
 use super::table_cell::TableCell;
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::columns::columns;
-use crate::metrics::{Cell, Column, RunRow};
+use crate::metrics::{Cell, Column, Given, RunRow, When};
 
 /// Explains the columns of gains, below a table that has some.
 pub(super) const GAIN_NOTE: &str = "gain: improvement over the baseline; positive is better";
@@ -17,11 +17,11 @@ pub(super) const GAIN_NOTE: &str = "gain: improvement over the baseline; positiv
 pub fn write_runs(
     out: &mut dyn Write,
     width: Width,
-    with_baseline: bool,
+    given: Given,
     added: &[&str],
     rows: &[(&RunRow, Vec<String>)],
 ) -> io::Result<()> {
-    let (labels, figures) = main_columns(with_baseline);
+    let (labels, figures) = main_columns(given);
     let mut people = Table::with_left(labels.len() + added.len()).turnable();
     let heading = |column: &&Column| column.heading;
     people.headings(labels.iter().map(heading).chain(added.iter().copied()).chain(figures.iter().map(heading)));
@@ -31,12 +31,12 @@ pub fn write_runs(
         people.push(labels.chain(added).chain(figures.iter().map(|column| figure(column, row))).collect());
     }
     people.write(out, width)?;
-    if with_baseline { write_wrapped(out, "", GAIN_NOTE, width) } else { Ok(()) }
+    if given.has(When::Baseline) { write_wrapped(out, "", GAIN_NOTE, width) } else { Ok(()) }
 }
 
 /// The main columns: what was run, and the figures, each followed by its gain, so that a narrow table has both in one block.
-fn main_columns(with_baseline: bool) -> (Vec<&'static Column>, Vec<&'static Column>) {
-    let main = columns(with_baseline).filter(|column| column.is_main(with_baseline));
+fn main_columns(given: Given) -> (Vec<&'static Column>, Vec<&'static Column>) {
+    let main = columns(given).filter(|column| column.is_main(given));
     let (figures, labels): (Vec<_>, Vec<_>) = main.partition(|column| column.is_number());
     let (gains, figures): (Vec<_>, Vec<_>) = figures.into_iter().partition(|column| column.is_gain());
     let gain_of = |column: &'static Column| gains.iter().copied().find(|gain| gain.is_gain_of(column));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::{Cells, Column, ListedColumn, cells, column_list, listed};
+use crate::metrics::{Cells, Column, Given, ListedColumn, When, cells, column_list, listed};
 use crate::stats::{mean_and_half_width, next_observation};
 
 /// One number of a paper, and ours.
@@ -48,7 +48,7 @@ static FIGURE_COLUMNS: &[Column<Figure>] = &column_list! {
 
 /// The columns of all figures, for lists.
 pub fn listed_figures() -> Vec<ListedColumn> {
-    [vec![ListedColumn::key("study", "the name after sim reproduce", "")], listed(FIGURE_COLUMNS)].concat()
+    [vec![ListedColumn::key("study", "the name after sim reproduce", When::Always)], listed(FIGURE_COLUMNS)].concat()
 }
 
 /// The place of a figure: table, row and column.
@@ -273,7 +273,7 @@ impl Figure {
 
     /// A row of CSV or JSON: the study, then the columns of figures.
     pub fn cells(&self, study: &'static str) -> Cells {
-        [vec![("study".to_string(), study.into())], cells(FIGURE_COLUMNS, self, &[])].concat()
+        [vec![("study".to_string(), study.into())], cells(FIGURE_COLUMNS, self, Given::default())].concat()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The columns of what is known of a sweep besides its results: its plan and its status.
 
 use super::results::SweepProgress;
-use crate::metrics::{Column, column_list};
+use crate::metrics::{Column, When, column_list};
 use crate::runs::PlannedRun;
 
 /// A cell of a grid as a row.
@@ -29,9 +29,6 @@ pub struct SweepStatus {
     pub results: Option<String>,
 }
 
-/// The condition of the columns about Slurm.
-pub const IN_STATUS: &str = "in sim sweep status";
-
 /// The columns of `sim sweep status` and `sim sweep merge`.
 pub static STATUS_COLUMNS: &[Column<SweepStatus>] = &column_list! {
     |sweep: SweepStatus|
@@ -40,8 +37,8 @@ pub static STATUS_COLUMNS: &[Column<SweepStatus>] = &column_list! {
     count "failed" "cells that failed when they were last tried" sweep.progress.failed.len(), lower;
     count "missing" "cells that were not tried yet" sweep.progress.missing.len(), lower;
     label "slurm_job" "the numbers of its jobs of Slurm that are not over"
-        sweep.job.as_ref().map(|(job, _)| job.clone()), only(IN_STATUS);
+        sweep.job.as_ref().map(|(job, _)| job.clone()), only(When::SweepStatus);
     label "slurm_tasks" "tasks of these jobs that are queued or running"
-        sweep.job.as_ref().map(|(_, tasks)| *tasks), only(IN_STATUS);
+        sweep.job.as_ref().map(|(_, tasks)| *tasks), only(When::SweepStatus);
     label "results" "the file of results; in sim sweep status empty until all cells are done" sweep.results.clone();
 };

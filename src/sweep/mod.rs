@@ -13,7 +13,7 @@ mod lines;
 mod results;
 mod slurm;
 
-pub use columns::{IN_STATUS, PLAN_COLUMNS, PlannedCell, STATUS_COLUMNS, SweepStatus};
+pub use columns::{PLAN_COLUMNS, PlannedCell, STATUS_COLUMNS, SweepStatus};
 pub use conditions::{AskedSettings, conditions, groups, pooled, setting_columns};
 pub use folder::{StartMode, Sweep};
 pub use lines::number_lines;

@@ -18,7 +18,7 @@ use super::quiet::is_quiet;
 use super::settings::runs_in_words;
 use super::stderr::{self, note, warning};
 use super::{CommandForm, parsed};
-use crate::metrics::{RunRow, cells};
+use crate::metrics::{Given, RunRow, cells};
 use crate::report::write_csv;
 use crate::reproduce::{
     ArchiveLog, Computed, FoundLog, STUDIES, STUDY_RUN_COLUMNS, Setup, Study, StudyOption, acknowledgements, find_logs,
@@ -153,7 +153,8 @@ fn execute(study: &Study, args: &StudyArgs, matches: &ArgMatches) -> anyhow::Res
 
 /// Writes one line per run, with the command that repeats it.
 fn write_cells(out: &mut dyn Write, plan: &RunPlan, rows: &[RunRow]) -> io::Result<()> {
-    let row = |(run, row): (PlannedRun, &RunRow)| [cells(STUDY_RUN_COLUMNS, &run, &[]), row.cells()].concat();
+    let row =
+        |(run, row): (PlannedRun, &RunRow)| [cells(STUDY_RUN_COLUMNS, &run, Given::default()), row.cells()].concat();
     write_csv(out, &plan.runs().zip(rows).map(row).collect::<Vec<_>>(), true)
 }
 

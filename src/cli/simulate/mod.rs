@@ -22,8 +22,9 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
-use crate::metrics::columns::RunKind;
-use crate::metrics::{Breakdown, Measure, Probes, Replicates, RunRow, Series, WaitReasonMeter, WaitReasons, Watched};
+use crate::metrics::{
+    Breakdown, Given, Measure, Probes, Replicates, RunRow, Series, WaitReasonMeter, WaitReasons, Watched,
+};
 use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
 use crate::runs::{ComputedRuns, FinishedRun, RowsAlone, Simulated, WantedOfRuns};
 use crate::time::{Seconds, parse_duration};
@@ -273,10 +274,10 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         Ok(())
     };
     // All rows have the columns that any of them needs.
-    let kind = runs.iter().map(Replicates::kind).reduce(RunKind::or).unwrap_or_default();
+    let given: Given = runs.iter().map(Replicates::given).collect();
     let cells = |(at, runs): (usize, &Replicates<'_>)| {
         let reasons = details.get(at).filter(|_| args.reasons).and_then(|details| reasons(&details.run.own));
-        let row = with_swept(runs.cells(kind, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
+        let row = with_swept(runs.cells(given, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, log.swept(at))
     };
     let rows: Vec<_> = runs.iter().enumerate().map(cells).collect();

@@ -24,7 +24,7 @@ use crate::cli::progress::Progress;
 use crate::cli::slurm_conf::{self, SLURM_CONF, SiteConf};
 use crate::cli::stderr::note;
 use crate::experiment::{OPTIONS, OptionForm, Options};
-use crate::metrics::cells;
+use crate::metrics::{Given, When, cells};
 use crate::report::{FEEDBACK_NOTE, JsonRows, Output, counted, counted_as, csv_line, grouped};
 use crate::runs::{Executor, FinishedRow, GridList, GridText, REPLICATIONS, RowsAlone, RunPlan, RunStep, Shard, Store};
 use crate::settings_file::{MOST_OF_GRID, read_text};
@@ -314,7 +314,7 @@ fn set_machine(lists: &mut Vec<GridList>, conf: Option<&SiteConf>, matches: &Arg
 
 fn dry_run(grid: &RunPlan, print: &PrintOptions) -> anyhow::Result<()> {
     let planned = (0..grid.count()).map(|cell| PlannedCell { number: cell + 1, run: grid.run(cell) });
-    let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, &[]));
+    let mut rows = planned.clone().map(|cell| cells(PLAN_COLUMNS, &cell, Given::default()));
     Output::stdout().fill(|out| match print.given() {
         // A command that can be copied is the default everywhere.
         None | Some(Format::Table) => planned.clone().try_for_each(|cell| writeln!(out, "{}", cell.run.command())),
@@ -362,7 +362,7 @@ fn run_here(args: &SweepArgs, html: Option<Output>, mut cells: SweepCells<'_>, t
         grouped(report.failures.len() as u64),
         readable_duration(began.elapsed().as_secs_f64())
     ));
-    if sweep.grid.run_kind().has_feedback {
+    if sweep.grid.given().has(When::Feedback) {
         note(FEEDBACK_NOTE);
     }
     warn_of_never(&report.never);

@@ -94,7 +94,7 @@ fn write_rows(out: &mut dyn Write, width: Width, grid: &RunPlan, rows: &[Finishe
     let names: Vec<&str> = columns.iter().map(ResultColumn::name).collect();
     let added = |row: &FinishedRow| columns.iter().map(|column| column.cell(row).text()).collect();
     let rows: Vec<(&RunRow, Vec<String>)> = rows.iter().map(|row| (&row.run, added(row))).collect();
-    write_runs(out, width, grid.has_baseline(), &names, &rows)
+    write_runs(out, width, grid.given(), &names, &rows)
 }
 
 /// The columns to group by: those of `--group-by`; without it, if there are replications, all swept columns except

@@ -2,10 +2,10 @@
 
 use crate::cli::output_options::PrintOptions;
 use crate::cli::stderr::{self, note};
-use crate::metrics::cells;
+use crate::metrics::{Given, When, cells};
 use crate::report::{counted, grouped};
 use crate::runs::{FailedRun, RunPlan};
-use crate::sweep::{IN_STATUS, STATUS_COLUMNS, active_job};
+use crate::sweep::{STATUS_COLUMNS, active_job};
 use crate::sweep::{Sweep, SweepCells, SweepProgress, SweepStatus};
 
 pub fn merge(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
@@ -13,7 +13,7 @@ pub fn merge(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let file = all.write_results()?.display().to_string();
     let status = SweepStatus { progress: all.progress(), job: None, results: Some(file.clone()) };
     let progress = &status.progress;
-    print.report(&file, &cells(STATUS_COLUMNS, &status, &[]), || {
+    print.report(&file, &cells(STATUS_COLUMNS, &status, Given::default()), || {
         if progress.is_complete() {
             note(format_args!("{} in {file}", counted(progress.cells as u64, "cell")));
         }
@@ -41,7 +41,7 @@ pub fn status(sweep: &Sweep, print: &PrintOptions) -> anyhow::Result<()> {
     let results = sweep.results_file();
     let results = (progress.is_complete() && results.exists()).then(|| results.display().to_string());
     let status = SweepStatus { progress, job, results };
-    print.print_row(false, &cells(STATUS_COLUMNS, &status, &[IN_STATUS]), |out, _| {
+    print.print_row(false, &cells(STATUS_COLUMNS, &status, When::SweepStatus.into()), |out, _| {
         let SweepStatus { progress, job, results } = &status;
         let [done, failed, missing] = [progress.done, progress.failed.len(), progress.missing.len()];
         let all = counted(progress.cells as u64, "cell");

@@ -9,7 +9,7 @@ use crate::cli::failure::refuse;
 use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::note;
-use crate::metrics::cells;
+use crate::metrics::{Given, cells};
 use crate::report::{Width, counted, grouped, percent, swept_cells, with_swept, write_settings, write_wrapped};
 use crate::spec::SpecList;
 use crate::text::printable;
@@ -59,7 +59,7 @@ pub fn evaluate_all(
     let seed = plan.learning.seed;
     let row = |(at, figures)| {
         let row = WaitRow { figures, trace: &workload.label, scheduler: &scheduler, seed };
-        with_swept(cells(&wait_columns(), &row, &[]), swept_cells(&methods.keys, at))
+        with_swept(cells(&wait_columns(), &row, Given::default()), swept_cells(&methods.keys, at))
     };
     let rows: Vec<_> = figures.iter().enumerate().map(row).collect();
     Ok(args.shared.output.print.print_rows(stdout_taken, &rows, |out, width| {

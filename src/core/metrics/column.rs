@@ -4,6 +4,7 @@
 use super::cell::{Cell, Cells};
 use super::improvement::Better;
 use super::row::RunRow;
+use super::when::{Given, When};
 use crate::tres::Resource;
 
 /// A column of an output with rows of type `R`; the rows of most outputs are runs.
@@ -19,8 +20,8 @@ pub struct Column<R = RunRow> {
     pub better: Option<Better>,
     /// What its values say about a row.
     pub role: Role,
-    /// When the output has the column, such as `with --details`. Empty: always.
-    pub only: &'static str,
+    /// When the output has the column.
+    pub when: When,
     /// Whether tables show it.
     pub main: Main,
     /// The heading in tables.
@@ -86,15 +87,12 @@ pub enum Shown {
 /// The first column of files that have the rows of several runs: the name of the run.
 pub const SEVERAL_NAME: &str = "setting";
 
-/// When a file has this column.
-pub const SEVERAL: &str = "if there are several settings";
-
 impl<R> Column<R> {
     /// A result, which tables show in this format.
     const fn figure(name: &'static str, about: &'static str, shown: Shown, value: fn(&R) -> Cell) -> Column<R> {
         let value = ColumnValue::OfRow(value);
-        let (better, role, only, main, heading) = (None, Role::Figure, "", Main::Never, name);
-        Column { name, about, shown, better, role, only, main, heading, value }
+        let (better, role, when, main, heading) = (None, Role::Figure, When::Always, Main::Never, name);
+        Column { name, about, shown, better, role, when, main, heading, value }
     }
 
     /// A result that rows have of each resource, with its name and its meaning ([`Resource::columns`]).
@@ -158,8 +156,8 @@ impl<R> Column<R> {
     }
 
     /// The output has the column only under this condition.
-    pub const fn only(self, when: &'static str) -> Column<R> {
-        Column { only: when, ..self }
+    pub const fn only(self, when: When) -> Column<R> {
+        Column { when, ..self }
     }
 
     /// Tables show it in another format.
@@ -192,7 +190,7 @@ impl<R> Column<R> {
             about: self.about,
             better: self.better,
             is_key: self.role == Role::Key,
-            only: self.only,
+            when: self.when,
         }
     }
 }
@@ -207,10 +205,17 @@ macro_rules! column_list {
 }
 pub use crate::column_list;
 
-/// The names and values of a row of an output. `given` are the conditions of columns that hold ([`Column::only`]).
-pub fn cells<R>(columns: &[Column<R>], row: &R, given: &[&str]) -> Cells {
-    let is_there = |column: &&Column<R>| column.only.is_empty() || given.contains(&column.only);
-    columns.iter().filter(is_there).map(|column| (column.name.to_string(), column.cell(row))).collect()
+/// The columns of an output for which these conditions hold.
+pub fn present<'a, R: 'a>(
+    columns: impl IntoIterator<Item = &'a Column<R>>,
+    given: Given,
+) -> impl Iterator<Item = &'a Column<R>> {
+    columns.into_iter().filter(move |column| given.has(column.when))
+}
+
+/// The names and values of a row of an output for which these conditions hold.
+pub fn cells<'a, R: 'a>(columns: impl IntoIterator<Item = &'a Column<R>>, row: &R, given: Given) -> Cells {
+    present(columns, given).map(|column| (column.name.to_string(), column.cell(row))).collect()
 }
 
 /// A column in a list of all outputs, where rows have no type.
@@ -224,24 +229,24 @@ pub struct ListedColumn {
     pub better: Option<Better>,
     /// Whether it says what a row is about.
     pub is_key: bool,
-    /// As [`Column::only`].
-    pub only: &'static str,
+    /// As [`Column::when`].
+    pub when: When,
 }
 
 impl ListedColumn {
     /// A column that says what a row is about.
-    pub fn key(name: &str, about: &'static str, only: &'static str) -> ListedColumn {
-        ListedColumn { name: name.to_string(), about, better: None, is_key: true, only }
+    pub fn key(name: &str, about: &'static str, when: When) -> ListedColumn {
+        ListedColumn { name: name.to_string(), about, better: None, is_key: true, when }
     }
 
     /// A column that does not say what a row is about.
-    pub fn other(name: &str, about: &'static str, only: &'static str) -> ListedColumn {
-        ListedColumn { is_key: false, ..ListedColumn::key(name, about, only) }
+    pub fn other(name: &str, about: &'static str, when: When) -> ListedColumn {
+        ListedColumn { is_key: false, ..ListedColumn::key(name, about, when) }
     }
 
     /// The name of the run, where there are several.
     pub fn of_setting() -> ListedColumn {
-        ListedColumn::key(SEVERAL_NAME, "the scheduler and the predictor of the run", SEVERAL)
+        ListedColumn::key(SEVERAL_NAME, "the scheduler and the predictor of the run", When::Several)
     }
 }
 

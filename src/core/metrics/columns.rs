@@ -4,29 +4,12 @@
 use std::sync::LazyLock;
 
 use super::cell::{Cell, Cells};
-use super::column::{Column, Main, Role, Shown};
+use super::column::{Column, Main, Role, Shown, cells, present};
 use super::row::{Baseline, RunRow};
 use super::summary::Summary;
+use super::when::{Given, When};
 use crate::time::HOUR;
 use crate::tres::Resource;
-
-/// The condition of the columns that compare a run with another one.
-pub const WITH_BASELINE: &str = "with a baseline";
-
-/// The condition of the columns that only runs on a machine of nodes have.
-pub const WITH_NODES: &str = "with --machine";
-
-/// The condition of the columns that only runs have in which the scheduler may stop running jobs.
-pub const WITH_PREEMPTION: &str = "with preemption";
-
-/// The condition of the columns that only runs on a machine with outages have.
-pub const WITH_OUTAGES: &str = "with --outages";
-
-/// The condition of the columns that runs have in which jobs are stopped for either reason.
-pub const WITH_STOPS: &str = "with preemption or --outages";
-
-/// The condition of the columns that only runs have in which users react.
-pub const WITH_FEEDBACK: &str = "with --feedback";
 
 /// Defines each column as a static of its own, and the list of these.
 macro_rules! run_columns {
@@ -103,46 +86,46 @@ pub static UTILIZATION_OF: LazyLock<[Column; Resource::OF_NODES.len()]> = LazyLo
         };
         let column =
             Column::of(kind, (name, about), Shown::Fraction, |run: &RunRow, kind| run.summary.utilization(kind).into());
-        column.higher().only(WITH_NODES)
+        column.higher().only(When::Nodes)
     })
 });
 
 run_columns! {
     BEHIND: |run|
     PREEMPTED count "preempted" "runs of jobs that were stopped so that others could start"
-        run.summary.preempted, only(WITH_PREEMPTION);
+        run.summary.preempted, only(When::Preemption);
     LOST_CPU_HOURS real "lost_cpu_hours" "processor-hours of these runs, or of those that outages stopped, which are lost"
-        run.summary.lost.map(|seconds| seconds / HOUR as f64), only(WITH_STOPS);
+        run.summary.lost.map(|seconds| seconds / HOUR as f64), only(When::Stops);
     AVAILABLE fraction "available" "share of the machine that was not out, or in use, in the whole simulation, a fraction"
-        run.summary.available, only(WITH_OUTAGES);
+        run.summary.available, only(When::Outages);
     UTILIZATION_AVAILABLE fraction "utilization_available" "share of what was available that was used, a fraction"
-        run.summary.utilization_available, higher, only(WITH_OUTAGES);
+        run.summary.utilization_available, higher, only(When::Outages);
     REQUEUED count "requeued" "runs of jobs that outages stopped, so that the jobs waited again"
-        run.summary.requeued, lower, only(WITH_OUTAGES);
-    FAILED count "failed" "jobs that outages ended (--on-failure kill)" run.summary.failed, lower, only(WITH_OUTAGES);
+        run.summary.requeued, lower, only(When::Outages);
+    FAILED count "failed" "jobs that outages ended (--on-failure kill)" run.summary.failed, lower, only(When::Outages);
     NEVER_STARTED count "never_started" "jobs that wait at the end for what never comes back"
-        run.summary.never_started, lower, only(WITH_OUTAGES);
+        run.summary.never_started, lower, only(When::Outages);
     JOBS_PER_DAY real "jobs_per_day" "simulated jobs per day of the makespan"
-        run.summary.jobs_per_day, higher, only(WITH_FEEDBACK);
+        run.summary.jobs_per_day, higher, only(When::Feedback);
     LINKED_JOBS count "linked_jobs" "jobs that were submitted after the ends of earlier jobs"
-        run.summary.linked_jobs, only(WITH_FEEDBACK);
+        run.summary.linked_jobs, only(When::Feedback);
     THINK_MEAN duration "think_mean" "seconds from these ends to the submission, mean"
-        run.summary.think_mean.map(Cell::Seconds), only(WITH_FEEDBACK);
+        run.summary.think_mean.map(Cell::Seconds), only(When::Feedback);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
-        run.baseline.as_ref().map(|base| base.name.clone()), only(WITH_BASELINE);
+        run.baseline.as_ref().map(|base| base.name.clone()), only(When::Baseline);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
-        WAIT_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("wait gain");
+        WAIT_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(When::Baseline), heading("wait gain");
     BSLD_GAIN percent "bsld_improvement_pct" "improvement of bsld_mean over the baseline in percent"
-        BSLD_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("bsld gain");
+        BSLD_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(When::Baseline), heading("bsld gain");
     AI_GAIN percent "ai_improvement_pct" "improvement of ai_mean over the baseline in percent"
-        AI_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("ai gain");
+        AI_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(When::Baseline), heading("ai gain");
     RA_GAIN percent "ra_improvement_pct" "improvement of ra_mean over the baseline in percent"
-        RA_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(WITH_BASELINE), heading("ra gain");
+        RA_MEAN.gain_of(run), shown(Shown::Improvement), higher, only(When::Baseline), heading("ra gain");
     USERS_LOSE percent "users_lose_pct"
         "percentage of users who lose: mean wait over 1.1 times the baseline's and over a minute more, with replications by more than chance"
-        run.baseline.as_ref().map(|base| base.losers.users_pct), lower, only(WITH_BASELINE), main(Main::Compared);
+        run.baseline.as_ref().map(|base| base.losers.users_pct), lower, only(When::Baseline), main(Main::Compared);
     AREA_LOSE percent "area_lose_pct" "percentage of the area (processors x runtime) that belongs to these users"
-        run.baseline.as_ref().map(|base| base.losers.area_pct), lower, only(WITH_BASELINE), main(Main::Compared);
+        run.baseline.as_ref().map(|base| base.losers.area_pct), lower, only(When::Baseline), main(Main::Compared);
     // Makes the labels of any two rows differ if their settings differ. It is the last.
     OPTIONS key "options" "other options that change the result, as in first=1000 load=1.1" run.label.options.clone();
 }
@@ -150,55 +133,9 @@ run_columns! {
 /// The columns that are equal for runs that differ only in random numbers.
 pub static SETTING: [&Column; 3] = [&TRACE, &SCHEDULER, &PREDICTOR];
 
-/// The columns of results on any machine: all, or those that do not need a baseline.
-pub fn columns(with_baseline: bool) -> impl Iterator<Item = &'static Column> {
-    columns_on(RunKind::default(), with_baseline)
-}
-
-/// What decides which columns runs have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunKind {
-    /// They are on a machine of nodes.
-    pub on_nodes: bool,
-    /// The scheduler may stop running jobs.
-    pub preempts: bool,
-    /// Users react.
-    pub has_feedback: bool,
-    /// Parts of the machine are out at times.
-    pub has_outages: bool,
-}
-
-impl RunKind {
-    /// That of a run with these figures.
-    pub fn of(summary: &Summary) -> RunKind {
-        let (on_nodes, preempts) = (summary.on_nodes, summary.preempted.is_some());
-        let (has_feedback, has_outages) = (summary.linked_jobs.is_some(), summary.available.is_some());
-        RunKind { on_nodes, preempts, has_feedback, has_outages }
-    }
-
-    /// That of results with runs of both kinds.
-    pub fn or(self, other: RunKind) -> RunKind {
-        RunKind {
-            on_nodes: self.on_nodes || other.on_nodes,
-            preempts: self.preempts || other.preempts,
-            has_feedback: self.has_feedback || other.has_feedback,
-            has_outages: self.has_outages || other.has_outages,
-        }
-    }
-}
-
-/// The columns of results of runs of a kind: all, or those that do not need a baseline.
-pub fn columns_on(kind: RunKind, with_baseline: bool) -> impl Iterator<Item = &'static Column> {
-    let is_there = move |column: &&Column| match column.only {
-        WITH_BASELINE => with_baseline,
-        WITH_NODES => kind.on_nodes,
-        WITH_PREEMPTION => kind.preempts,
-        WITH_OUTAGES => kind.has_outages,
-        WITH_STOPS => kind.preempts || kind.has_outages,
-        WITH_FEEDBACK => kind.has_feedback,
-        _ => true,
-    };
-    COLUMNS.iter().copied().filter(is_there)
+/// The columns of results for which these conditions hold.
+pub fn columns(given: Given) -> impl Iterator<Item = &'static Column> {
+    present(COLUMNS.iter().copied(), given)
 }
 
 impl Column {
@@ -209,7 +146,7 @@ impl Column {
 
     /// Whether the column exists only if there is a baseline.
     pub fn needs_baseline(&self) -> bool {
-        self.only == WITH_BASELINE
+        self.when == When::Baseline
     }
 
     /// Whether it is the improvement of another column over the baseline.
@@ -233,8 +170,8 @@ impl Column {
     }
 
     /// Whether tables of many runs show it.
-    pub fn is_main(&self, with_baseline: bool) -> bool {
-        self.main == Main::Always || (with_baseline && self.main == Main::Compared)
+    pub fn is_main(&self, given: Given) -> bool {
+        self.main == Main::Always || (given.has(When::Baseline) && self.main == Main::Compared)
     }
 
     /// Whether its values are numbers, which have means over runs.
@@ -275,15 +212,25 @@ impl Column {
 }
 
 impl RunRow {
-    /// The names and values of all columns, in order; those of a comparison only if there is a baseline, those of nodes only on
-    /// them.
-    pub fn cells(&self) -> Cells {
-        self.cells_on(RunKind::of(&self.summary))
+    /// What decides which columns it has.
+    pub fn given(&self) -> Given {
+        Given::of([
+            (When::Baseline, self.baseline.is_some()),
+            (When::Nodes, self.summary.on_nodes),
+            (When::Preemption, self.summary.preempted.is_some()),
+            (When::Feedback, self.summary.linked_jobs.is_some()),
+            (When::Outages, self.summary.available.is_some()),
+        ])
     }
 
-    /// The same with the columns of all runs of this kind.
-    pub fn cells_on(&self, kind: RunKind) -> Cells {
-        columns_on(kind, self.baseline.is_some()).map(|column| (column.name.to_string(), column.cell(self))).collect()
+    /// The names and values of its columns, in order.
+    pub fn cells(&self) -> Cells {
+        self.cells_given(self.given())
+    }
+
+    /// The same with the columns of all runs for which these conditions hold.
+    pub fn cells_given(&self, given: Given) -> Cells {
+        cells(COLUMNS.iter().copied(), self, given)
     }
 }
 
@@ -321,21 +268,31 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_columns_of_a_comparison_are_optional() {
-        let mut names: Vec<_> = COLUMNS.iter().map(|column| column.name).collect();
-        let (all, alone) = (names.len(), columns(false).count());
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!((names.len(), all - alone), (all, 7 + Resource::OF_NODES.len() + 2 + 5 + 3));
-        let mut row = RunRow::default();
-        row.summary.on_nodes = true;
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len());
-        row.summary.preempted = Some(0);
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2);
-        row.summary.linked_jobs = Some(0);
-        assert_eq!(row.cells().len(), alone + Resource::OF_NODES.len() + 2 + 3);
-        (row.summary.on_nodes, row.summary.preempted, row.summary.linked_jobs) = (false, None, None);
-        assert_eq!(row.cells().len(), alone);
-        assert!(row.cells().iter().all(|(name, _)| !name.contains("improvement") && name != "baseline"));
+    fn names_are_unique_and_runs_have_the_columns_of_what_holds_for_them() {
+        let names: std::collections::BTreeSet<_> = COLUMNS.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), COLUMNS.len());
+        let has = |row: &RunRow, name: &str| row.cells().iter().any(|(own, _)| own == name);
+        let of = |change: fn(&mut Summary)| {
+            let mut row = RunRow::default();
+            change(&mut row.summary);
+            row
+        };
+        let [alone, nodes, preempting, reacting] = [
+            of(|_| ()),
+            of(|summary| summary.on_nodes = true),
+            of(|summary| summary.preempted = Some(0)),
+            of(|summary| summary.linked_jobs = Some(0)),
+        ];
+        assert_eq!(nodes.cells().len(), alone.cells().len() + Resource::OF_NODES.len());
+        for (name, rows) in [
+            ("preempted", [false, false, true, false]),
+            ("lost_cpu_hours", [false, false, true, false]),
+            ("jobs_per_day", [false, false, false, true]),
+            ("wait_mean", [true; 4]),
+            ("available", [false; 4]),
+            ("baseline", [false; 4]),
+        ] {
+            assert_eq!([&alone, &nodes, &preempting, &reacting].map(|row| has(row, name)), rows, "{name}");
+        }
     }
 }

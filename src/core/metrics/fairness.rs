@@ -47,7 +47,7 @@ pub struct Losers {
 }
 
 /// A user in comparison with a baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UserChange {
     /// The user, as a job has it; -1 if unknown.
     pub user: i32,

@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::column::{Column, column_list};
 use super::job::JobMetrics;
+use super::when::When;
 use crate::engine::PredictionMade;
 use crate::job::Job;
 use crate::time::{Seconds, Time};
@@ -29,10 +30,7 @@ impl JobRow {
     }
 }
 
-/// The condition of the columns about jobs that outages stop.
-const WITH_OUTAGES: &str = super::columns::WITH_OUTAGES;
-
-/// The columns of `--jobs-out` ([`job_columns`]).
+/// The columns of `--jobs-out`.
 pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     |row: JobRow|
     key "job" "the number of the job; an accounting file's jobs are numbered from 1 in order of submission" row.job.number;
@@ -52,25 +50,13 @@ pub static JOB_COLUMNS: &[Column<JobRow>] = &column_list! {
     fraction "ra" "relative accuracy, a fraction" row.job.ra, higher;
     count "backfilled" "1 if it started before a job that had waited longer" row.job.backfilled;
     duration "virtual_wait" "seconds to its start in the virtual schedule; empty if the scheduler has none"
-        row.job.virtual_wait, only("with the scheduler fair");
+        row.job.virtual_wait, only(When::Fair);
     label "eligible" "when it joined the queue, from where its wait counts" row.job.eligible,
-        only("if jobs wait for other jobs or for a time");
-    count "requeues" "how often an outage has stopped it so that it waited again" row.stops.0, only(WITH_OUTAGES);
-    real "lost" "the processor-seconds of the runs that were stopped" row.stops.1 as f64 * f64::from(row.job.procs), lower, only(WITH_OUTAGES);
+        only(When::Waits);
+    count "requeues" "how often an outage has stopped it so that it waited again" row.stops.0, only(When::Outages);
+    real "lost" "the processor-seconds of the runs that were stopped" row.stops.1 as f64 * f64::from(row.job.procs), lower, only(When::Outages);
     label "log_id" "the id of the job in the log, such as JobIDRaw; that of a requeued job repeats" row.log_id.clone();
 };
-
-/// The columns of `--jobs-out` for a log whose jobs have conditions, or have none, for schedulers with a virtual schedule, or
-/// without, and with outages, or without.
-pub fn job_columns(has_conditions: bool, has_virtual_schedule: bool, has_outages: bool) -> Vec<Column<JobRow>> {
-    let is_there = |column: &&Column<JobRow>| match column.name {
-        "eligible" => has_conditions,
-        "virtual_wait" => has_virtual_schedule,
-        "requeues" | "lost" => has_outages,
-        _ => true,
-    };
-    JOB_COLUMNS.iter().filter(is_there).cloned().collect()
-}
 
 /// One row of the history of predictions. Jobs are given by their numbers in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

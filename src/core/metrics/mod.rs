@@ -21,6 +21,7 @@ mod replicates;
 mod row;
 mod series;
 mod summary;
+mod when;
 
 pub use another_year::{Spread, YearGain, YearGains};
 pub use breakdown::{
@@ -29,12 +30,12 @@ pub use breakdown::{
 };
 pub use cell::{Cell, Cells, plain_zero};
 pub use column::column_list;
-pub use column::{Column, ListedColumn, Main, Role, SEVERAL, SEVERAL_NAME, Shown, cells, listed, listed_with_setting};
+pub use column::{Column, ListedColumn, Main, Role, SEVERAL_NAME, Shown, cells, listed, listed_with_setting, present};
 pub use columns::COLUMNS;
 pub use fairness::{Losers, UserChange, UserTotals};
 pub use improvement::Better;
 pub use job::{JobMetrics, bounded_slowdown};
-pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow, job_columns};
+pub use job_rows::{JOB_COLUMNS, JobRow, PREDICTION_COLUMNS, PredictionRow};
 pub use lines::{MeanAt, NumberLine, NumberLines};
 pub use measure::{Measure, Portion};
 pub use pictures::{Gantt, GanttJob, GanttNode, MOST_JOBS, NodeGrants, busiest_window, gantt_nodes, shrink_window};
@@ -44,3 +45,4 @@ pub use replicates::{Condition, Group, Interval, Ranking, Replicates, Standing, 
 pub use row::{Baseline, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use summary::{Summary, summarize, summarize_with_users};
+pub use when::{Given, When};

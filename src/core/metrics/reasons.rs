@@ -12,6 +12,7 @@ use super::cell::{Cell, Cells};
 use super::column::ListedColumn;
 use super::measure::Measure;
 use super::probe::Probe;
+use super::when::When;
 use crate::engine::{Event, Observer};
 use crate::job::JobId;
 use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resource, Tres};
@@ -82,9 +83,6 @@ pub struct WaitReasons {
 }
 
 impl WaitReasons {
-    /// When outputs have the columns of reasons.
-    const ONLY: &'static str = "with --reasons";
-
     /// Job-seconds.
     pub fn seconds(&self, reason: WaitReason) -> f64 {
         self.seconds[reason.place()] as f64
@@ -114,9 +112,7 @@ impl WaitReasons {
 
     /// The columns, for lists.
     pub fn listed() -> Vec<ListedColumn> {
-        WaitReason::ALL
-            .map(|reason| ListedColumn::other(reason.column().0, reason.column().1, WaitReasons::ONLY))
-            .to_vec()
+        WaitReason::ALL.map(|reason| ListedColumn::other(reason.column().0, reason.column().1, When::Reasons)).to_vec()
     }
 }
 

@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::another_year::{Spread, YearGain, YearGains};
 use super::cell::{Cell, Cells};
 use super::column::Column;
-use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, RunKind, USERS_LOSE, columns, columns_on};
+use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, USERS_LOSE, columns};
 use super::fairness::{Losers, UserChange};
 use super::row::{RunLabel, RunRow};
+use super::when::{Given, When};
 use crate::sort::sort_by;
 use crate::stats::{mean_and_half_width, next_observation};
 
@@ -139,8 +140,8 @@ impl<'a> Replicates<'a> {
     }
 
     /// What decides which columns its row has.
-    pub fn kind(&self) -> RunKind {
-        RunKind::of(&self.rows[0].summary)
+    pub fn given(&self) -> Given {
+        self.rows[0].given()
     }
 
     /// What was run, on the log as it is.
@@ -245,8 +246,8 @@ impl<'a> Replicates<'a> {
 
     /// The means of the main figures, and of the improvements over the baseline if there is one.
     pub fn main_means(&self) -> impl Iterator<Item = (&'static Column, Interval)> {
-        let with_baseline = self.baseline().is_some();
-        let main = columns(with_baseline).filter(move |column| column.is_number() && column.is_main(with_baseline));
+        let given = Given::of([(When::Baseline, self.baseline().is_some())]);
+        let main = columns(given).filter(move |column| column.is_number() && column.is_main(given));
         main.map(|column| (column, self.mean(column)))
     }
 
@@ -310,20 +311,20 @@ impl<'a> Replicates<'a> {
         if self.is_another_year { Verdict::NotSure } else { Verdict::WithinNoise }
     }
 
-    /// The names and values of a row of CSV or JSON, with the columns of all runs of this kind. A single run has those of
+    /// The names and values of a row of CSV or JSON, with the columns of all runs for which these conditions hold. A single run has those of
     /// [`RunRow::cells`]. Several have the mean
     /// of each figure and the half-width of its interval. With a baseline, each figure that can be better also has that of
     /// the baseline, the improvement in its unit, and the verdict, which is that of the interval of this improvement.
     /// Resamples have the figure of the log and the 10% and 90% of theirs in the place of the half-width, and the improvement in
     /// percent with the interval of another year and the number of resamples in which it is better.
     /// `options` are those that all runs share.
-    pub fn cells(&self, kind: RunKind, options: &str) -> Cells {
+    pub fn cells(&self, given: Given, options: &str) -> Cells {
         let with_baseline = self.baseline().is_some();
         if let [row] = &self.rows[..] {
-            return row.cells_on(kind);
+            return row.cells_given(given);
         }
         let mut cells = Vec::new();
-        for column in columns_on(kind, with_baseline) {
+        for column in columns(given) {
             let name = column.name.to_string();
             if !column.is_number() {
                 let cell =
@@ -355,7 +356,7 @@ impl Replicates<'_> {
     fn cells_of_years(&self, column: &Column) -> Cells {
         let named = |ending: &str, cell: Cell| (format!("{}{ending}", column.name), cell);
         if column.needs_baseline() {
-            let is_improvement = columns(false).any(|figure| column.is_gain_of(figure));
+            let is_improvement = columns(Given::default()).any(|figure| column.is_gain_of(figure));
             return if is_improvement { Vec::new() } else { vec![named("", self.mean(column).mean.into())] };
         }
         let ends = |Spread { log, low, high }: Spread| [("_log", log), ("_q10", low), ("_q90", high)];
@@ -517,7 +518,7 @@ mod tests {
     #[test]
     fn rows_of_replications_have_intervals_and_verdicts() {
         let runs = rows(&[(100.0, 110.0), (200.0, 212.0)]);
-        let cells = Replicates::each(&runs).cells(RunKind::default(), "load=1.1");
+        let cells = Replicates::each(&runs).cells(runs[0].given(), "load=1.1");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         assert_eq!(get("rows").as_deref(), Some("2"));
         assert_eq!(get("wait_mean").as_deref(), Some("150.000000"));
@@ -528,12 +529,12 @@ mod tests {
         assert_eq!(get("wait_verdict").as_deref(), Some("within noise"));
         // Every figure that can be better has a verdict, none twice.
         let verdicts: Vec<_> = cells.iter().filter(|(name, _)| name.ends_with("_verdict")).collect();
-        let compared = columns(false).filter(|column| column.better.is_some());
+        let compared = columns(Given::default()).filter(|column| column.better.is_some());
         assert_eq!(verdicts.len(), compared.count());
         let names: std::collections::BTreeSet<_> = cells.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), cells.len());
         assert_eq!(cells.last().map(|(name, cell)| (name.as_str(), cell.text())), Some(("options", "load=1.1".into())));
-        assert_eq!(Replicates::each(&runs[..1]).cells(RunKind::default(), "").len(), runs[0].cells().len());
+        assert_eq!(Replicates::each(&runs[..1]).cells(runs[0].given(), "").len(), runs[0].cells().len());
     }
 
     /// The log and three resamples: the log is in no mean and in no comparison.
@@ -550,7 +551,7 @@ mod tests {
         let gain = years.year_gain(&WAIT_MEAN).unwrap();
         assert_eq!((gain.better, gain.of, years.verdict(&WAIT_MEAN)), (3, 3, Some(Verdict::Better)));
         assert_eq!(years.verdict(&RA_MEAN), Some(Verdict::Worse));
-        let cells = years.cells(RunKind::default(), "resample=users");
+        let cells = years.cells(years.given(), "resample=users");
         let get = |name: &str| cells.iter().find(|(found, _)| found == name).map(|(_, cell)| cell.text());
         for (name, value) in [
             ("rows", "3"),

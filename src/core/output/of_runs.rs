@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use super::rows::write_settings;
 use super::schedule::write_schedule;
 use crate::engine::RunRecord;
-use crate::metrics::{JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS, SeriesStep, job_columns};
+use crate::metrics::{
+    Given, JOB_COLUMNS, JobMetrics, JobRow, PREDICTION_COLUMNS, PredictionRow, SERIES_COLUMNS, SeriesStep, When,
+    present,
+};
 use crate::sort::sort_by_key;
 use crate::time::Seconds;
 use crate::trace::{Header, LogText, Workload};
@@ -46,7 +49,12 @@ pub fn write_jobs<'a>(
     threshold: Seconds,
 ) -> io::Result<()> {
     let has_virtual_schedule = runs.iter().any(|run| run.record.virtual_starts.is_some());
-    let columns = job_columns(!log.conditions.is_empty(), has_virtual_schedule, log.outages.is_some());
+    let given = Given::of([
+        (When::Waits, !log.conditions.is_empty()),
+        (When::Fair, has_virtual_schedule),
+        (When::Outages, log.outages.is_some()),
+    ]);
+    let columns: Vec<_> = present(JOB_COLUMNS, given).collect();
     write_settings(out, &columns, runs.iter().map(|run| (run.name, run.rows(log, threshold))))
 }
 

@@ -1,5 +1,6 @@
 //! Writes CSV with one line per job, per prediction, per step of time and the like. Such a file may have millions of lines.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 
 use super::data::write_csv_lines;
@@ -12,13 +13,13 @@ use crate::metrics::{Cell, Column, SEVERAL_NAME};
 pub fn write_rows<R, const N: usize>(
     out: &mut dyn Write,
     labels: [&str; N],
-    columns: &[Column<R>],
+    columns: &[impl Borrow<Column<R>>],
     rows: impl IntoIterator<Item = ([impl AsRef<str>; N], R)>,
 ) -> io::Result<()> {
-    let names = labels.into_iter().chain(columns.iter().map(|column| column.name));
+    let names = labels.into_iter().chain(columns.iter().map(|column| column.borrow().name));
     let line = |(labels, row): ([_; N], R)| {
         let labels = labels.into_iter().map(|label| Cell::Text(AsRef::<str>::as_ref(&label).to_string()));
-        labels.chain(columns.iter().map(|column| column.cell(&row)).collect::<Vec<_>>())
+        labels.chain(columns.iter().map(|column| column.borrow().cell(&row)).collect::<Vec<_>>())
     };
     write_csv_lines(out, Some(names), rows.into_iter().map(line))
 }
@@ -29,7 +30,7 @@ pub fn write_rows<R, const N: usize>(
 /// If they cannot be written.
 pub fn write_settings<'a, R, I: IntoIterator<Item = R>>(
     out: &mut dyn Write,
-    columns: &[Column<R>],
+    columns: &[impl Borrow<Column<R>>],
     runs: impl Iterator<Item = (Option<&'a str>, I)>,
 ) -> io::Result<()> {
     let mut runs = runs.peekable();

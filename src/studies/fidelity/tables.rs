@@ -7,7 +7,7 @@ use super::figures::FidelityFigures;
 use super::recorded::FidelityBreakdown;
 use super::rows::{FidelityHeading, FidelityRow};
 use super::verdict::verdict_in_words;
-use crate::metrics::{Cell, Cells, Column, ListedColumn, Main, SEVERAL_NAME, cells, listed};
+use crate::metrics::{Cell, Cells, Column, Given, ListedColumn, Main, SEVERAL_NAME, When, cells, listed};
 use crate::report::{Table, Width, named_rows, write_group_caption, write_wrapped};
 use crate::text::{counted, counted_as, printable};
 use crate::time::{print_duration, readable_duration};
@@ -16,9 +16,16 @@ impl FidelityRow<'_> {
     /// What was run, the figures, the swept keys, and the options.
     pub fn cells(&self, swept: &[(String, Cell)], figures: &FidelityFigures) -> Cells {
         let [before, after] = schedule_columns();
-        let mut after = cells(&after, self, &[]);
+        let mut after = cells(&after, self, Given::default());
         let options = after.split_off(after.len() - 1);
-        [cells(&before, self, &[]), cells(FIDELITY_COLUMNS, figures, &[]), after, swept.to_vec(), options].concat()
+        [
+            cells(&before, self, Given::default()),
+            cells(FIDELITY_COLUMNS, figures, Given::default()),
+            after,
+            swept.to_vec(),
+            options,
+        ]
+        .concat()
     }
 }
 
@@ -26,7 +33,7 @@ impl FidelityRow<'_> {
 pub fn listed_fidelity() -> [Vec<ListedColumn>; 2] {
     let [before, after] = schedule_columns().map(|columns| listed(&columns));
     let labels = [("key", "by what jobs are grouped"), ("value", "the group")];
-    let labels = labels.map(|(name, about)| ListedColumn::key(name, about, ""));
+    let labels = labels.map(|(name, about)| ListedColumn::key(name, about, When::Always));
     let groups = [&[ListedColumn::of_setting()], &labels[..], &listed(FIDELITY_COLUMNS)].concat();
     [[before, listed(FIDELITY_COLUMNS), after].concat(), groups]
 }
@@ -106,7 +113,7 @@ pub fn fidelity_group_cells(setting: Option<&str>, breakdown: &FidelityBreakdown
     let row = |(value, figures): (&String, &FidelityFigures)| {
         let labels = setting.map(|setting| text(SEVERAL_NAME, setting)).into_iter();
         let labels = labels.chain([text("key", grouping.by.name()), text("value", value)]);
-        labels.chain(cells(FIDELITY_COLUMNS, figures, &[])).collect()
+        labels.chain(cells(FIDELITY_COLUMNS, figures, Given::default())).collect()
     };
     grouping.values.iter().zip(&breakdown.figures).map(row).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::figures::{MalleableFigures, saved};
 use super::schedule::{Allocation, DecisionKind, MalleableSchedule, QueueTimePair, StudyView};
 use super::workload::MalleableJob;
-use crate::metrics::{Cell, Cells, Column, ListedColumn, Shown, column_list, listed};
+use crate::metrics::{Cell, Cells, Column, Given, ListedColumn, Shown, When, column_list, listed, present};
 use crate::report::{Table, Width, grouped, percent, signed_percent, write_rows, write_wrapped};
 use crate::stats::mean_and_half_width;
 use crate::time::readable_duration;
@@ -44,9 +44,6 @@ pub struct StudyRow {
     pub avg: Vec<MalleableFigures>,
 }
 
-/// When the details of a study are printed.
-pub const WITH_DETAILS: &str = "with --details";
-
 /// The figures of a study, of one run.
 pub static STUDY_COLUMNS: &[Column<MalleableFigures>] = &column_list! {
     |run: MalleableFigures|
@@ -57,37 +54,37 @@ pub static STUDY_COLUMNS: &[Column<MalleableFigures>] = &column_list! {
     percent "losers_pct" "percentage of rebels that lost time" run.losers_pct(), lower;
     duration "turnaround_mean_s" "mean seconds from arrival to end" Cell::Seconds(run.turnaround_mean), lower;
     fraction "utilization" "mean efficiency over time and processors, a fraction" run.utilization, higher;
-    count "spoiled" "jobs that got all processors they can use at once" run.spoiled, only(WITH_DETAILS);
-    count "losers" "rebels that lost time" run.losers, lower, only(WITH_DETAILS);
+    count "spoiled" "jobs that got all processors they can use at once" run.spoiled, only(When::Details);
+    count "losers" "rebels that lost time" run.losers, lower, only(When::Details);
     duration "saved_rebel_mean_s" "mean seconds that a rebel saved"
-        Cell::Seconds(run.saved_by_rebel), higher, only(WITH_DETAILS);
+        Cell::Seconds(run.saved_by_rebel), higher, only(When::Details);
     duration "saved_rebel_median_s" "the median of them"
-        Cell::Seconds(run.saved_by_rebel_median), higher, only(WITH_DETAILS);
+        Cell::Seconds(run.saved_by_rebel_median), higher, only(When::Details);
     duration "lost_loser_mean_s" "mean seconds that a loser lost"
-        Cell::Seconds(run.lost_by_loser), lower, only(WITH_DETAILS);
-    duration "wait_mean_s" "mean seconds from arrival to start" Cell::Seconds(run.wait_mean), lower, only(WITH_DETAILS);
+        Cell::Seconds(run.lost_by_loser), lower, only(When::Details);
+    duration "wait_mean_s" "mean seconds from arrival to start" Cell::Seconds(run.wait_mean), lower, only(When::Details);
     duration "runtime_mean_s" "mean seconds from start to end"
-        Cell::Seconds(run.runtime_mean), lower, only(WITH_DETAILS);
-    duration "runtime_median_s" "the median of them" Cell::Seconds(run.runtime_median), lower, only(WITH_DETAILS);
+        Cell::Seconds(run.runtime_mean), lower, only(When::Details);
+    duration "runtime_median_s" "the median of them" Cell::Seconds(run.runtime_median), lower, only(When::Details);
     duration "rebel_lifetime_mean_s" "mean sequential lifetime of rebels"
-        Cell::Seconds(run.rebel_lifetime), only(WITH_DETAILS);
+        Cell::Seconds(run.rebel_lifetime), only(When::Details);
     duration "docile_lifetime_mean_s" "mean sequential lifetime of the others"
-        Cell::Seconds(run.docile_lifetime), only(WITH_DETAILS);
-    count "pairs" "queue times that rebels decided by" run.pairs, only(WITH_DETAILS);
+        Cell::Seconds(run.docile_lifetime), only(When::Details);
+    count "pairs" "queue times that rebels decided by" run.pairs, only(When::Details);
     real "correlation" "of the logarithms of predicted and actual queue times"
-        run.correlation, higher, only(WITH_DETAILS);
-    real "slope" "of the line of actual on predicted queue times" run.slope, only(WITH_DETAILS);
-    real "intercept" "of that line" run.intercept, only(WITH_DETAILS);
+        run.correlation, higher, only(When::Details);
+    real "slope" "of the line of actual on predicted queue times" run.slope, only(When::Details);
+    real "intercept" "of that line" run.intercept, only(When::Details);
 };
 
 /// The columns of a study, of its jobs and of its queue times, for lists.
 pub fn listed_study() -> [Vec<ListedColumn>; 3] {
-    let key = |name, about, only| ListedColumn::key(name, about, only);
-    let strategy = || key("strategy", "the strategy of jobs", "");
-    let view = |only| key("view", "application: one job decides, the others run under avg; system: all decide", only);
-    let labelled = |columns: Vec<ListedColumn>| [vec![strategy(), view("")], columns].concat();
-    let rows = ListedColumn::other("rows", "workloads, of which means are printed", "with --replications");
-    let study = [vec![strategy(), rows], listed(STUDY_COLUMNS), vec![view("without --view")]].concat();
+    let key = |name, about, when| ListedColumn::key(name, about, when);
+    let strategy = || key("strategy", "the strategy of jobs", When::Always);
+    let view = |when| key("view", "application: one job decides, the others run under avg; system: all decide", when);
+    let labelled = |columns: Vec<ListedColumn>| [vec![strategy(), view(When::Always)], columns].concat();
+    let rows = ListedColumn::other("rows", "workloads, of which means are printed", When::Replications);
+    let study = [vec![strategy(), rows], listed(STUDY_COLUMNS), vec![view(When::Views)]].concat();
     [study, labelled(listed(&allocation_columns())), labelled(listed(PAIR_COLUMNS))]
 }
 
@@ -98,7 +95,7 @@ impl StudyRow {
         if self.runs.len() > 1 {
             cells.push(("rows".to_string(), Cell::Count(self.runs.len() as u64)));
         }
-        for column in STUDY_COLUMNS.iter().filter(|column| details || column.only.is_empty()) {
+        for column in present(STUDY_COLUMNS, Given::of([(When::Details, details)])) {
             let name = column.name.to_string();
             if let [run] = &self.runs[..] {
                 cells.push((name, column.cell(run)));

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use super::figures::{Fairness, MetaSummary, SiteSummary, WaitSummary};
-use crate::metrics::{Cell, Cells, Column, JobRow, ListedColumn, Shown, cells, column_list, job_columns, listed};
+use crate::metrics::{
+    Cell, Cells, Column, Given, JOB_COLUMNS, JobRow, ListedColumn, Shown, When, cells, column_list, listed, present,
+};
 use crate::report::{Table, TableCell, Width, counted, grouped, percent, write_rows, write_wrapped};
 use crate::time::readable_duration;
 
@@ -22,7 +24,7 @@ impl<'a> PolicyRow<'a> {
 
     /// The figures of Table 8, a share for each site (Table 7), and other metrics.
     pub fn cells(&self) -> Cells {
-        let mut row = cells(&policy_columns(), self, &[]);
+        let mut row = cells(&policy_columns(), self, Given::default());
         let share = |site: &SiteSummary| (format!("share_{}_pct", site.name), Cell::Real(site.share_pct));
         let shares: Vec<_> = self.run.sites.iter().map(share).collect();
         row.splice(SHARES_AT..SHARES_AT, shares);
@@ -115,25 +117,26 @@ pub struct PlacedRow<'a> {
     pub job: JobRow,
 }
 
-/// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`job_columns`].
+/// Writes the CSV of the jobs of a grid: policy, origin and site, then the columns of [`JOB_COLUMNS`].
 pub fn write_placed_jobs<'a>(out: &mut dyn Write, rows: impl Iterator<Item = PlacedRow<'a>>) -> io::Result<()> {
     let rows = rows.map(|PlacedRow { policy, origin, site, job }| ([policy, origin, site], job));
-    write_rows(out, ["policy", "origin", "site"], &job_columns(false, false, false), rows)
+    let columns: Vec<_> = present(JOB_COLUMNS, Given::default()).collect();
+    write_rows(out, ["policy", "origin", "site"], &columns, rows)
 }
 
 /// The columns of policies, of sites and of jobs, for lists.
 pub fn listed_meta() -> [Vec<ListedColumn>; 3] {
     let mut policies = listed(&policy_columns());
     let about = "percentage of the jobs that ran at the site NAME; one column per site";
-    policies.insert(SHARES_AT, ListedColumn::other("share_NAME_pct", about, ""));
-    policies.insert(0, ListedColumn::key("scenario", "the scenario", "with --scenario"));
-    policies.push(ListedColumn::other("seed", "of the random numbers", "with --scenario"));
-    let key = |name, about| ListedColumn::key(name, about, "");
+    policies.insert(SHARES_AT, ListedColumn::other("share_NAME_pct", about, When::Always));
+    policies.insert(0, ListedColumn::key("scenario", "the scenario", When::Scenarios));
+    policies.push(ListedColumn::other("seed", "of the random numbers", When::Scenarios));
+    let key = |name, about| ListedColumn::key(name, about, When::Always);
     // The site on which a job ran is a result.
-    let site = ListedColumn::other("site", "where it ran", "");
+    let site = ListedColumn::other("site", "where it ran", When::Always);
     let jobs = [
         vec![key("policy", "the policy"), key("origin", "where it was submitted"), site],
-        listed(&job_columns(false, false, false)),
+        present(JOB_COLUMNS, Given::default()).map(Column::listed).collect(),
     ];
     [policies, listed(&site_columns()), jobs.concat()]
 }

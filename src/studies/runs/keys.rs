@@ -16,7 +16,7 @@ use crate::predict::catalog::table;
 use crate::trace::{Source, demo, digest};
 
 /// Increased whenever any result of the main command changes, so that rows of two revisions are never mixed.
-pub const RESULTS_REVISION: u32 = 10;
+pub const RESULTS_REVISION: u32 = 11;
 
 /// The keys of the runs of a plan.
 #[derive(Debug)]
@@ -135,7 +135,6 @@ fn state(log: &Option<String>) -> LogState {
 mod tests {
     use super::*;
     use crate::experiment::Options;
-    use crate::runs::kept_row::LINE_FORMAT;
     use crate::runs::row_format;
 
     /// Version 0.1.0 wrote rows as CSV under this key: they must not be found.
@@ -148,6 +147,6 @@ mod tests {
         let rest = format!("\nlog {:032x}\n{options}", 7);
         let of = |begin: String| XxHash3_128::oneshot(format!("{begin}{rest}").as_bytes());
         assert_ne!(key, of(format!("shadowtime {version} revision {RESULTS_REVISION}")));
-        assert_eq!(key, of(format!("shadowtime {version} revision {RESULTS_REVISION} rows {LINE_FORMAT}")));
+        assert_eq!(key, of(format!("shadowtime {version} revision {RESULTS_REVISION} {}", row_format())));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::experiment::{OptionForm, Options, ProgramRole, refuse_idle, refuse_idle_keys, refuse_overruled};
 use crate::machine::AssociationsFile;
-use crate::metrics::columns::RunKind;
+use crate::metrics::{Given, When};
 use crate::schedule::catalog;
 use crate::settings_file::{self, SettingsEntry, Value};
 use crate::spec::{Spec, SpecError, literal};
@@ -266,12 +266,16 @@ impl RunPlan {
     }
 
     /// What decides which columns its results have.
-    pub fn run_kind(&self) -> RunKind {
+    pub fn given(&self) -> Given {
         let on_nodes = self.has_nodes();
-        let preempts = on_nodes && self.schedulers().iter().any(catalog::preempts);
         let has = |is_set: fn(&Options) -> bool| self.values_alone().any(|options| is_set(&options));
-        let (has_feedback, has_outages) = (has(|one| one.feedback.is_some()), has(|one| one.outages.is_some()));
-        RunKind { on_nodes, preempts, has_feedback, has_outages }
+        Given::of([
+            (When::Baseline, self.has_baseline()),
+            (When::Nodes, on_nodes),
+            (When::Preemption, on_nodes && self.schedulers().iter().any(catalog::preempts)),
+            (When::Feedback, has(|one| one.feedback.is_some())),
+            (When::Outages, has(|one| one.outages.is_some())),
+        ])
     }
 
     /// Each value of each list, as the only option.

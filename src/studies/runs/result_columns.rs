@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::plan::RunPlan;
 use super::run::FinishedRow;
-use crate::metrics::columns::columns_on;
+use crate::metrics::columns::columns;
 use crate::metrics::{Cell, Column};
 use crate::report::option_cell;
 use crate::similar::did_you_mean;
@@ -94,7 +94,7 @@ impl RunPlan {
 
     /// The columns of its results. The column `options` is the last, as in the results of a run.
     pub fn columns(&self) -> Vec<ResultColumn<'_>> {
-        let mut all: Vec<_> = columns_on(self.run_kind(), self.has_baseline()).map(ResultColumn::Run).collect();
+        let mut all: Vec<_> = columns(self.given()).map(ResultColumn::Run).collect();
         let last = all.pop();
         all.extend(self.swept_columns().chain(last));
         all

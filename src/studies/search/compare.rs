@@ -6,7 +6,7 @@ use super::judge::Score;
 use super::search_run::SearchStep;
 use crate::engine::{self, EngineError, EngineOptions, Outcome};
 use crate::experiment::Setting;
-use crate::metrics::{Column, column_list};
+use crate::metrics::{Column, When, column_list};
 use crate::parallel;
 use crate::predict::RunFacts;
 use crate::predict::templates::Template;
@@ -81,9 +81,6 @@ pub fn compare_predictors(
     parallel::map(predictors, threads, judge, watch).into_iter().collect()
 }
 
-/// When the errors on the jobs of the search are printed.
-pub const WITH_TRAINING: &str = "with --train";
-
 /// A predictor as a row, with the seed of the search if it has one.
 pub type ComparedRow<'a> = (&'a ComparedPredictor, Option<u64>);
 
@@ -100,9 +97,9 @@ pub fn compared_columns<'a>() -> Vec<Column<ComparedRow<'a>>> {
         real "error_answered_min" "mean error of these in minutes" row.0.score.minutes_answered(), lower;
         percent "inside_pct" "percentage of these that ended within it" row.0.score.inside_percent();
         real "train_error_min" "mean error in minutes on the jobs of the search"
-            row.0.trained.as_ref().map(|score| score.minutes()), lower, only(WITH_TRAINING);
+            row.0.trained.as_ref().map(|score| score.minutes()), lower, only(When::Training);
         percent "train_error_pct" "the same in percent"
-            row.0.trained.as_ref().map(|score| score.percent()), lower, only(WITH_TRAINING);
+            row.0.trained.as_ref().map(|score| score.percent()), lower, only(When::Training);
         label "predictor" "its spec" row.0.predictor.clone();
         label "seed" "of a genetic search" row.1;
     })

@@ -16,8 +16,7 @@ mod search_run;
 mod space;
 
 pub use compare::{
-    COMPARED_PREDICTORS, ComparedPredictor, ComparedRow, STEP_COLUMNS, WITH_TRAINING, compare_predictors,
-    compared_columns,
+    COMPARED_PREDICTORS, ComparedPredictor, ComparedRow, STEP_COLUMNS, compare_predictors, compared_columns,
 };
 pub use genetic::{Genetic, genetic};
 pub use greedy::greedy;

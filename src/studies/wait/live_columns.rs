@@ -2,14 +2,14 @@
 
 use super::live_report::{LiveJob, LiveReport};
 use super::sample::WaitSample;
-use crate::metrics::{Cell, Cells, Column, cells, column_list};
+use crate::metrics::{Cell, Cells, Column, Given, cells, column_list};
 use crate::time::Time;
 
 impl LiveReport<'_> {
     /// The jobs as rows. `seed` is that of the random numbers.
     pub fn rows(&self, seed: u64) -> Vec<Cells> {
         let columns = live_columns();
-        self.jobs.iter().map(|job| cells(&columns, &LiveRow { report: self, job, seed }, &[])).collect()
+        self.jobs.iter().map(|job| cells(&columns, &LiveRow { report: self, job, seed }, Given::default())).collect()
     }
 }
 

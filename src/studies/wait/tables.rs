@@ -10,7 +10,7 @@ use super::method::WaitMethod;
 use super::regression::ITERATIONS;
 use super::schedule::SiteSchedule;
 use crate::job::Job;
-use crate::metrics::{Cell, Cells, Column, Main, cells, column_list};
+use crate::metrics::{Cell, Cells, Column, Given, Main, cells, column_list};
 use crate::output::write_settings;
 use crate::report::{Table, Width, counted, grouped, named_rows, percent, write_paragraph, write_wrapped};
 use crate::text::printable;
@@ -305,7 +305,7 @@ pub fn answer_columns<'a>() -> Vec<Column<AnswerRow<'a>>> {
 impl AnswerRow<'_> {
     /// The row, with a column for each other method.
     pub fn cells(&self) -> Cells {
-        let mut row = cells(&answer_columns(), self, &[]);
+        let mut row = cells(&answer_columns(), self, Given::default());
         let others = self.answer.others.iter();
         let others = others.map(|(name, point)| (name.clone(), point.map(Cell::Seconds).into()));
         let seed = row.pop();
