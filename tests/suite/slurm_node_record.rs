@@ -19,7 +19,8 @@ use crate::support::missing;
 /// Of the random jobs. The seconds of the clock if it is not set.
 const SEED: &str = "SHADOWTIME_SLURM_SEED";
 const FILE: &str = "nodes.json";
-const PREEMPTING: &str = "preempting.json";
+/// The folder within that of the records.
+const PREEMPTING: &str = "preempting";
 /// The time between two looks at the running jobs.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -298,35 +299,31 @@ fn unix_seconds_if_known(text: &str) -> Option<i64> {
     (text != "Unknown" && !text.is_empty()).then(|| unix_seconds(text) as i64)
 }
 
-/// Makes a record of random jobs on a real Slurm with partitions, memory, GPUs and limits, whose administrator sets nodes down,
-/// drains others and reserves one: three minutes for 45 jobs.
+/// Makes two records of random jobs on a real Slurm with partitions, memory, GPUs and limits: one whose administrator sets nodes
+/// down, drains others and reserves one, three minutes for 45 jobs, and a shorter one in which jobs of higher tiers preempt others.
 #[test]
 #[ignore = "takes minutes: SHADOWTIME_SLURM_RECORDS=FOLDER cargo test --test suite -- --ignored slurm_node_record::"]
 fn record_a_real_slurm_on_nodes() {
     let in_reservation =
         ["-n 2 --reservation lab", "-n 4 --reservation lab"].map(|args| job_that_asks(args, "batch", 20));
-    record("record_a_real_slurm_on_nodes", FILE, SHAPE, (in_reservation.into(), &COMMANDS));
-}
-
-/// The same without an administrator, where jobs of higher tiers preempt others.
-#[test]
-#[ignore = "takes minutes: SHADOWTIME_SLURM_RECORDS=FOLDER cargo test --test suite -- --ignored slurm_node_record::"]
-fn record_a_real_slurm_that_preempts() {
+    record("", SHAPE, 1, (in_reservation.into(), &COMMANDS));
     let lines = Box::leak(format!("{PREEMPTION}{}", SHAPE.lines).into_boxed_str());
     // Each needs all that its partition has, where other jobs run too.
-    let urgent = [25, 40, 55].map(|seconds| job_that_asks("-n 8", "debug", seconds));
-    record("record_a_real_slurm_that_preempts", PREEMPTING, Shape { lines, ..SHAPE }, (urgent.into(), &[]));
+    let urgent = [10, 20].map(|seconds| job_that_asks("-n 8", "debug", seconds));
+    record(PREEMPTING, Shape { lines, ..SHAPE }, 2, (urgent.into(), &[]));
 }
 
-/// Makes a record of random jobs and these others, while these commands of the administrator are given.
-fn record(name: &str, file: &str, shape: Shape, (others, commands): (Vec<Wanted>, &[(u64, &str)])) {
+/// Makes a record of a part of the random jobs and of these others, while these commands of the administrator are given.
+fn record(folder: &str, shape: Shape, part: usize, (others, commands): (Vec<Wanted>, &[(u64, &str)])) {
+    let name = "record_a_real_slurm_on_nodes";
+    let within = folder;
     let Some(folder) = std::env::var_os(FRESH).map(PathBuf::from) else {
         return missing(name, &format!("{FRESH} does not name a folder"));
     };
     let number = |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect(variable));
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let seed = number(SEED).unwrap_or_else(seconds);
-    let mut jobs = random_jobs(seed, number(JOBS).unwrap_or(45) as usize);
+    let mut jobs = random_jobs(seed, number(JOBS).unwrap_or(45) as usize / part);
     jobs.extend(others);
     jobs.sort_by_key(|job| job.submit);
     // Not captured by the test runner.
@@ -357,8 +354,9 @@ fn record(name: &str, file: &str, shape: Shape, (others, commands): (Vec<Wanted>
         "gresconf": without_folder(read("gres.conf")), "topo": "", "accounts": SHAPE.accounts,
         "jobs": recorded_jobs, "events": events, "bad": refused, "admin": run.commands,
     });
+    let folder = folder.join(within);
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(file), record.to_string()).unwrap();
+    fs::write(folder.join(FILE), record.to_string()).unwrap();
     let has = |kind: &str| events.iter().any(|event| event[1] == kind);
     let kinds: &[&str] = if commands.is_empty() { &["pre"] } else { &["node", "resp", "rnew", "rdel"] };
     let missing: Vec<_> = kinds.iter().filter(|kind| !has(kind)).collect();
