@@ -136,7 +136,9 @@ pub fn check_effects(matches: &ArgMatches, runs: &[Options], others: &[&str]) ->
         Some((&run.baseline.as_ref()?.scheduler, on(machine)))
     });
     refuse_idle_keys(own.chain(of_baselines))?;
-    if runs.iter().any(|run| run.outages.is_some() && run.schedulers().any(schedule::catalog::is_replay)) {
+    if !others.contains(&"outages")
+        && runs.iter().any(|run| run.outages.is_some() && run.schedulers().any(schedule::catalog::is_replay))
+    {
         note("--outages has no effect on replay: the log has its outages in it");
     }
     slurm_conf::warn_of_associations(runs.iter())?;

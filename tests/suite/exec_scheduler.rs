@@ -178,6 +178,25 @@ fn lines_say_what_happened_and_answers_are_followed() {
 }
 
 #[test]
+fn outages_are_told_when_they_change() {
+    let (folder, spec) = answers(&[r#"{"start":["1"]}"#, "{}", "{}", r#"{"start":["1"]}"#]);
+    let log = folder.write("log.swf", format!("; MaxProcs: 4\n{}", record(1, 0, 30, 2, 40)));
+    let outages = "start,end,announced,procs,kind,name\n10,20,,3,down,\n90,95,15,all,maintenance,service\n";
+    let outages = folder.write("outages.csv", outages);
+    let shared = ["--trace", &log, "--predictor", "estimate", "--baseline", "none", "--outages", &outages];
+    sim_ok(&[&shared[..], &["--scheduler", &spec]].concat());
+    let lines = kept_lines(&folder);
+    let service = r#"{"end":95,"kind":"maintenance","name":"service","procs":4,"start":90}"#;
+    let expected = [
+        // The end is not known before it comes.
+        r#"{"pass":10,"free":1,"requeued":["1"],"outages":[{"kind":"down","procs":3,"start":10}]}"#.to_string(),
+        format!(r#"{{"pass":15,"free":1,"outages":[{{"kind":"down","procs":3,"start":10}},{service}]}}"#),
+        format!(r#"{{"pass":20,"free":4,"outages":[{service}]}}"#),
+    ];
+    assert_eq!(lines[2..], expected);
+}
+
+#[test]
 fn nodes_are_told_and_can_be_named() {
     let lines = [
         r#"{"start":[{"id":"1","nodes":{"n2":2}}]}"#,

@@ -85,6 +85,39 @@ fn a_queue_by_hand() {
     assert!(!ran.err.contains("dropped"), "{}", ran.err);
 }
 
+/// The queue above with the whole machine out from 10,250 to 10,600: job 101 would reach into that at 10,200, so it starts at
+/// 10,600. Job 102 ends before. Job 103 has no processor until 10,150, and then no time before the maintenance.
+#[test]
+fn no_start_is_promised_in_an_outage() {
+    let folder = Folder::new();
+    let (log, queue) = (folder.write("log.swf", small_log()), folder.write("queue.swf", small_queue()));
+    let shared = ["wait", "ask", &log, "--queue", &queue, "--recalibrate", "off", "--draws", "5"];
+    let ask = |outages: &str, more: &[&str]| {
+        let file = folder.write("outages.csv", format!("start,end,procs,kind\n{outages}\n"));
+        sim_ok(&[&shared[..], &["--outages", &file], more].concat())
+    };
+    let found = rows(&ask("10250,10600,all,maintenance", &["--format", "csv"]));
+    let found: Vec<_> = found.iter().map(|row| cells(row, &["job", "wait95", "after"])).collect();
+    let after = "maintenance in 4m 10s";
+    assert_eq!(found, [["101", "600", after], ["102", "0", ""], ["103", "700", after]]);
+    let text = ask("10250,10600,all,maintenance", &["--format", "table"]);
+    assert!(text.contains("; 2 after the maintenance in 4m 10s\n"), "{text}");
+    let text = ask("10250,10600,all,maintenance", &["--format", "table", "--at", "101"]);
+    let answer = text.split("\n\n").next().unwrap().replace('\n', " ");
+    assert!(answer.ends_with("; after the maintenance in 4m 10s"), "{text}");
+    // One processor is out until 10,400. What runs goes on until 10,200. Then 102 has time before 101 needs all, and 103 has not.
+    let found = rows(&ask("9000,10400,1,drain", &["--format", "csv"]));
+    let found: Vec<_> = found.iter().map(|row| cells(row, &["wait95", "after"])).collect();
+    assert_eq!(found, [["400", "present outage"], ["200", ""], ["500", ""]]);
+    // One that is out for ever.
+    let found = rows(&ask("9000,,1,down", &["--format", "csv"]));
+    assert!(found.iter().any(|row| row["reason"].starts_with("it can never start: the outage (")), "{found:?}");
+    let ran = sim(&["wait", &log, "--method", "knn", "--outages", &folder.text("outages.csv")]);
+    assert!(ran.code == 2 && ran.err.contains("--outages has no effect"), "{}", ran.err);
+    let simulate = ["wait", &log, "--method", "simulate", "--outages", &folder.text("outages.csv")];
+    sim_ok(&simulate);
+}
+
 /// Past jobs that were simulated to start at once waited for ten minutes. So will a job that could start now.
 #[test]
 fn answers_are_recalibrated() {

@@ -1,5 +1,6 @@
 //! `sim meta`: several sites with one stream of jobs. `tests/twins/meta.rs` checks the simulation itself.
 
+use crate::live_waits::rows;
 use crate::support::{assert_golden, demo_text, sim, sim_ok};
 
 const POLICIES: [&str; 6] =
@@ -27,6 +28,35 @@ fn with_one_site_the_program_prints_the_jobs_of_the_plain_simulation_byte_for_by
         let stripped: Vec<_> =
             lines.map(|line| line.strip_prefix(&prefix).unwrap_or_else(|| panic!("{line}"))).collect();
         assert!(stripped.iter().eq(plain.lines().skip(1).collect::<Vec<_>>().iter()), "{policy}");
+    }
+}
+
+/// A site that is alone has the schedule of the plain simulation with the same outages, from time 0 on.
+#[test]
+fn a_site_has_its_outages() {
+    let (folder, log) = demo_file();
+    let first =
+        rows(&sim_ok(&["--trace", &log, "--first", "1", "--jobs-out", "-"]))[0]["submit"].parse::<i64>().unwrap();
+    let write = |text: String| {
+        let path = folder.path().join("outages.csv");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let day = |day: i64| first + day * 86_400;
+    let rows_of =
+        |starts: &str| rows(starts).iter().map(|row| row["start"].parse::<i64>().unwrap()).collect::<Vec<_>>();
+    let maintenance = format!("{},{},all,maintenance,{first}\n", day(3), day(4));
+    let outages = write(format!("start,end,procs,kind,announced\n{maintenance}{},{},40,down,\n", day(5), day(9)));
+    let shared = ["--trace", &log, "--scheduler", "easy", "--predictor", "estimate", "--baseline", "none"];
+    let plain = sim_ok(&[&shared[..], &["--outages", &outages, "--jobs-out", "-"]].concat());
+    assert!(rows(&plain).iter().any(|row| row["requeues"] != "0"));
+    let site = format!("only={log}:outages={outages}");
+    let meta = rows_of(&sim_ok(&["meta", "--site", &site, "--policy", "static", "--jobs-out", "-"]));
+    assert_eq!(meta, rows_of(&plain).iter().map(|start| start - first).collect::<Vec<_>>());
+    for (row, why) in [("1,,1,drain,,", "has no end"), ("1,2,1,reserved,,3", "leave out the column for")] {
+        write(format!("start,end,procs,kind,announced,for\n{row}\n"));
+        let ran = sim(&["meta", "--site", &site, "--policy", "static"]);
+        assert!(ran.code == 2 && ran.err.contains(why), "{}", ran.err);
     }
 }
 

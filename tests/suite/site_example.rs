@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::live_waits::{Row, rows};
 use crate::support::{Folder, sim, sim_ok};
 
 #[test]
@@ -29,6 +30,20 @@ fn the_files_of_the_example_work_together() {
     let asked = ["wait", "ask", &sacct, "--queue", &queue, "--slurm-conf", &conf, "--draws", "5", "--format", "csv"];
     let ran = sim(&asked);
     assert!(ran.code == 0 && ran.out.contains(",waiting,"), "{} {}", ran.err, ran.out);
+    // A day before all nodes are out: as `scontrol show reservation -o` prints it.
+    let text = "ReservationName=service StartTime=2026-01-12T08:00:00 EndTime=2026-01-12T20:00:00 Nodes=n[01-16] NodeCnt=16 \
+                Flags=MAINT,IGNORE_JOBS,SPEC_NODES,ALL_NODES Users=root Accounts=(null) State=INACTIVE\n";
+    let service = folder.write("service.txt", text);
+    let asked = ["wait", "ask", &sacct, "--queue", &queue, "--machine", &conf, "--draws", "20", "--outages", &service];
+    let found = rows(&sim_ok(&[&asked[..], &["--format", "csv"]].concat()));
+    let number = |row: &Row, name: &str| row[name].parse::<i64>().unwrap();
+    let (begin, end) = (1_768_204_800, 1_768_248_000);
+    assert!(found.iter().filter(|row| row["after"] == "maintenance of 2026-01-12 08:00").count() > 2, "{found:?}");
+    for row in &found {
+        let starts = ["start50", "start80", "start95"].map(|name| number(row, name));
+        assert!(starts.iter().all(|start| !(begin..end).contains(start)), "{row:?}");
+        assert_eq!(row["after"].is_empty(), number(row, "now") + number(row, "estimate") <= begin, "{row:?}");
+    }
     // The same bytes again, but only if it is said.
     let refused = sim(&["example", &site]);
     assert!(refused.code == 2 && refused.err.contains("give --overwrite"), "{}", refused.err);

@@ -317,6 +317,8 @@ impl Shape {
             format!("NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} {line}\n")
         };
         let node_lines: String = self.lines_of_nodes().zip(&ports[3..]).map(node).collect();
+        // The last of two lines counts, but Slurm says so each time.
+        let service = if lines.contains("ReturnToService=") { "" } else { "ReturnToService=2\n" };
         let storage = match self.has_accounts() {
             true => format!(
                 "slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={accounts}\n\
@@ -341,8 +343,7 @@ SlurmdSpoolDir={folder}/spool/%n
 SlurmdPidFile={folder}/spool/%n.pid
 SlurmdLogFile={folder}/log/%n.log
 SlurmdParameters=config_overrides
-ReturnToService=2
-MailProg=/bin/true
+{service}MailProg=/bin/true
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none

@@ -80,3 +80,17 @@ pub fn random_jobs(seed: u64, count: usize) -> Vec<Wanted> {
     };
     (0..count).map(|_| job()).collect()
 }
+
+/// A short job of the first user that asks for this, after so many seconds.
+pub fn job_that_asks(args: &str, partitions: &'static str, seconds: u64) -> Wanted {
+    Wanted {
+        submit: Duration::from_secs(seconds),
+        limit: 60,
+        run: 6,
+        partitions,
+        args: args.split_whitespace().map(str::to_string).collect(),
+        user: "u1",
+        qos: "normal",
+        nice: 0,
+    }
+}

@@ -67,8 +67,12 @@ fn event(text: &str, t0: i64) -> Option<Vec<Value>> {
         json!(["end", integer(job)])
     } else if let Some([job]) = scan(text, "cleanup_completing: JobId={}") {
         json!(["epi", integer(job)])
-    } else if let Some([job, priority, partition]) = scan(text, "test for JobId={} Prio={} Partition={}") {
-        json!(["try", integer(job), partition, integer(priority)])
+    } else if let Some([job, priority, partition, reservation]) =
+        scan(text, "test for JobId={} Prio={} Partition={} Reservation={}")
+    {
+        let reservation = Some(json!(reservation)).filter(|name| name != "NONE");
+        let event = vec![json!("try"), json!(integer(job)), json!(partition), json!(integer(priority))];
+        Value::Array(event.into_iter().chain(reservation).collect())
     } else if let Some([job, start, end, nodes, partition]) =
         scan(text, "_dump_job_sched: JobId={} to start at {}, end at {} on nodes {} in partition {}")
     {
@@ -106,6 +110,48 @@ fn event(text: &str, t0: i64) -> Option<Vec<Value>> {
     } else if text.contains("blocked by acct_policy") {
         let [job] = scan(text, "JobId={}")?;
         json!(["acctblock", integer(job)])
+    } else {
+        return event_of_machine(text, t0);
+    };
+    event.as_array().cloned()
+}
+
+/// The same for what the administrator did, and what became of jobs by it.
+fn event_of_machine(text: &str, t0: i64) -> Option<Vec<Value>> {
+    let seconds = |text: &str| json!(unix_seconds(text) as i64 - t0);
+    let event = if let Some([node, state]) = scan(text, "update_node: node {} state set to {}") {
+        json!(["node", node, state])
+    } else if let Some([node]) =
+        scan(text, "Node {} now responding").or_else(|| scan(text, "node_did_resp: node {} returned to service"))
+    {
+        json!(["resp", node])
+    } else if let Some([job, node]) = scan(text, "requeue job JobId={} due to failure of node {}") {
+        json!(["nodefail", integer(job), node, "requeue"])
+    } else if let Some([job, node]) = scan(text, "Killing JobId={} on failed node {}") {
+        json!(["nodefail", integer(job), node, "kill"])
+    } else if text.starts_with("Requeuing JobId=") {
+        let [job] = scan(text, "JobId={}")?;
+        json!(["requeued", integer(job)])
+    } else if let Some([victim, how, job]) =
+        scan(text, "preempted JobId={} has been {} to reclaim resources for JobId={}")
+    {
+        json!(["pre", integer(victim), leading_number(job), how])
+    } else if let Some([victim]) = scan(text, "slurm_job_preempt: preempted JobId={} had to be killed") {
+        json!(["pre", integer(victim), null, "killed"])
+    } else if let Some([name, _, nodes, _, start, end]) =
+        scan(text, "sched: Created reservation={} {} nodes={} {} start={} end={}")
+    {
+        json!(["rnew", name, names(nodes), seconds(start), seconds(end)])
+    } else if let Some([name]) = scan(text, "_slurm_rpc_delete_reservation complete for {}")
+        .or_else(|| scan(text, "Purging vestigial reservation {}"))
+    {
+        json!(["rdel", name])
+    } else if let Some([job]) = scan(text, "Reservation ended for JobId={}") {
+        json!(["rend", integer(job)])
+    } else if let Some([job, _]) = scan(text, "Holding JobId={}, {} reservation") {
+        json!(["rhold", integer(job)])
+    } else if let Some([job]) = scan(text, "JobId={} reservation defer") {
+        json!(["rdefer", integer(job)])
     } else {
         return None;
     };

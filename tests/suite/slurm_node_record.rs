@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::slurm_cluster::{Cluster, NodeKind, Shape};
-use crate::slurm_node_jobs::{Wanted, random_jobs};
+use crate::slurm_node_jobs::{Wanted, job_that_asks, random_jobs};
 use crate::slurm_node_log::{NodeLog, Request, names};
 use crate::slurm_node_records::{ASSOCIATIONS_OF_N3, NodeRecord, PassFigures, replay};
 use crate::slurm_record::{FRESH, JOBS, leading_number, unix_seconds};
@@ -19,6 +19,8 @@ use crate::support::missing;
 /// Of the random jobs. The seconds of the clock if it is not set.
 const SEED: &str = "SHADOWTIME_SLURM_SEED";
 const FILE: &str = "nodes.json";
+/// The folder within that of the records.
+const PREEMPTING: &str = "preempting";
 /// The time between two looks at the running jobs.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -42,7 +44,8 @@ const SHAPE: Shape = Shape {
     ],
     scheduling: "batch_sched_delay=0,sched_min_interval=0,bf_interval=2,bf_resolution=1,sched_interval=60",
     lines: "SlurmctldDebug=debug3
-DebugFlags=Backfill,Priority,TraceJobs
+DebugFlags=Backfill,Priority,Reservation,TraceJobs
+ReturnToService=1
 SlurmdDebug=error
 MinJobAge=86400
 GresTypes=gpu
@@ -82,11 +85,30 @@ modify account a2 set GrpTRES=cpu=30
 ",
 };
 
+/// What the administrator does, and when, in seconds after the first submission. `@75` in a command is the instant 75 seconds after
+/// it.
+const COMMANDS: [(u64, &str); 6] = [
+    (8, "create reservation reservationname=lab starttime=@75 endtime=@100 nodes=b3 users=u1 flags=IGNORE_JOBS"),
+    (25, "update nodename=n3 state=down reason=test"),
+    (35, "update nodename=n5,g2 state=drain reason=test"),
+    (50, "update nodename=n3 state=resume"),
+    (65, "update nodename=n5,g2 state=resume"),
+    (104, "delete reservationname=lab"),
+];
+
+/// With these lines jobs of higher tiers preempt those of lower ones.
+const PREEMPTION: &str = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n";
+
+/// What a job had on its nodes.
+type Allocation = BTreeMap<String, [u32; 3]>;
+
 /// The cluster while jobs run.
 struct Run {
     cluster: Cluster,
-    /// By job and node: GPUs. The daemon forgets them when the job ends.
-    gpus: BTreeMap<u32, BTreeMap<String, u32>>,
+    /// By job and start: what it had. The daemon forgets GPUs when the job ends, and all when it waits again.
+    seen: BTreeMap<(u32, i64), Allocation>,
+    /// What the administrator did: the time, the command, and what was shown then.
+    commands: Vec<Value>,
 }
 
 impl Run {
@@ -94,26 +116,53 @@ impl Run {
         self.cluster.output("scontrol", &["-d", "-o", "show", "job"])
     }
 
-    /// Notes the GPUs of running jobs. Returns whether jobs run or complete, or the daemon did not answer.
+    /// Notes what running jobs have. Returns whether jobs run or complete, or the daemon did not answer.
     fn poll(&mut self) -> bool {
         let show = self.show();
         let running = show.lines().filter(|line| word(line, "JobState=") == "RUNNING");
         for line in running {
-            let with_gpus = shares(line).into_iter().filter(|&(_, [_, _, gpus])| gpus > 0);
-            let gpus = with_gpus.flat_map(|(nodes, [_, _, gpus])| nodes.into_iter().map(move |node| (node, gpus)));
-            self.gpus.insert(job_id(line), gpus.collect());
+            let start = unix_seconds(word(line, "StartTime=")) as i64;
+            self.seen.insert((job_id(line), start), allocation(line));
         }
         show.is_empty() || show.lines().any(|line| ["RUNNING", "COMPLETING"].contains(&word(line, "JobState=")))
     }
 
-    /// Submits the jobs at their times. Returns their numbers, or why they were refused.
-    fn submit(&mut self, jobs: &[Wanted], begin: SystemTime) -> Vec<Result<u32, String>> {
+    fn sleep_until(&mut self, time: SystemTime) {
+        while let Ok(left) = time.duration_since(SystemTime::now()) {
+            self.poll();
+            sleep(left.min(PAUSE));
+        }
+    }
+
+    /// Gives the administrator's commands that are due before an instant after the beginning.
+    fn administrate(&mut self, commands: &mut &[(u64, &str)], before: Duration, begin: SystemTime) {
+        while let Some(((at, command), rest)) =
+            commands.split_first().filter(|((at, _), _)| Duration::from_secs(*at) <= before)
+        {
+            *commands = rest;
+            self.sleep_until(begin + Duration::from_secs(*at));
+            let word = |word: &str| match word.split_once('@') {
+                Some((key, seconds)) => {
+                    let time = begin + Duration::from_secs(seconds.parse().unwrap());
+                    format!("{key}{}", time_text(time.duration_since(UNIX_EPOCH).unwrap().as_secs() as i64))
+                }
+                None => word.to_string(),
+            };
+            let args: Vec<String> = command.split(' ').map(word).collect();
+            let output = self.cluster.command("scontrol").args(&args).output().unwrap();
+            let out = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_string();
+            let show = self.cluster.output("scontrol", &["-o", "show", "reservation"]);
+            self.commands.push(json!({ "t": at, "cmd": command, "done": args, "out": out, "show": show }));
+        }
+    }
+
+    /// Submits the jobs at their times, and gives the administrator's commands. Returns the numbers of the jobs, or why they were
+    /// refused.
+    fn submit(&mut self, jobs: &[Wanted], mut commands: &[(u64, &str)], begin: SystemTime) -> Vec<Result<u32, String>> {
         let mut submitted = Vec::new();
         for job in jobs {
-            while let Ok(left) = (begin + job.submit).duration_since(SystemTime::now()) {
-                self.poll();
-                sleep(left.min(PAUSE));
-            }
+            self.administrate(&mut commands, job.submit, begin);
+            self.sleep_until(begin + job.submit);
             let mut sbatch = self.cluster.command("sbatch");
             sbatch.args(["--parsable", "-o", "/dev/null", "-D", "/tmp", "--uid", job.user, "-p", job.partitions]);
             sbatch.args(["-t", &(job.limit / 60).to_string(), "--qos", job.qos, &format!("--nice={}", job.nice)]);
@@ -121,6 +170,7 @@ impl Run {
             let number = leading_number(&String::from_utf8_lossy(&output.stdout));
             submitted.push(number.ok_or_else(|| String::from_utf8_lossy(&output.stderr).trim().to_string()));
         }
+        self.administrate(&mut commands, Duration::MAX, begin);
         submitted
     }
 
@@ -162,6 +212,39 @@ fn shares(line: &str) -> Vec<(Vec<String>, [u32; 3])> {
     words.windows(4).filter_map(share).collect()
 }
 
+/// The same by node.
+fn allocation(line: &str) -> Allocation {
+    let of_nodes = |(nodes, share): (Vec<String>, [u32; 3])| nodes.into_iter().map(move |node| (node, share));
+    shares(line).into_iter().flat_map(of_nodes).collect()
+}
+
+/// The runs of a job, one after the other, as the events tell them.
+fn runs(id: u32, run: &Run, last: &Allocation, events: &[Value], t0: i64) -> Vec<Value> {
+    let mut runs: Vec<Value> = Vec::new();
+    for event in events.iter().filter(|event| event[2] == id) {
+        let (time, kind) = (event[0].as_f64().unwrap(), event[1].as_str().unwrap());
+        let how = match kind {
+            "sm" | "sb" => {
+                let start = time.floor() as i64;
+                let seen = [start, start - 1, start + 1].into_iter();
+                let seen = seen.filter_map(|start| Some((start, run.seen.get(&(id, start + t0))?))).next();
+                let (start, alloc) = seen.unwrap_or((start, last));
+                runs.push(json!({ "start": start, "part": event[3], "by": kind, "alloc": alloc }));
+                continue;
+            }
+            "end" => "end".to_string(),
+            "rend" => "reservation".to_string(),
+            "pre" => format!("preempted {}", event[4].as_str().unwrap()),
+            "nodefail" => format!("nodefail {}", event[4].as_str().unwrap()),
+            _ => continue,
+        };
+        if let Some(last) = runs.last_mut().filter(|run| run["end"].is_null()) {
+            (last["end"], last["how"]) = (json!(time), json!(how));
+        }
+    }
+    runs
+}
+
 /// A number of a request; None if it was not given, for which Slurm has the largest numbers of several widths.
 fn given(request: &Request, key: &str) -> Option<u64> {
     let text = request.get(key).unwrap_or_else(|| panic!("no {key} in {request:?}"));
@@ -171,21 +254,25 @@ fn given(request: &Request, key: &str) -> Option<u64> {
 }
 
 /// A job in the form of a record.
-fn recorded(job: &Wanted, id: u32, run: &Run, line: &str, request: &Request, t0: i64) -> Value {
+fn recorded(job: &Wanted, id: u32, run: &Run, line: &str, (request, events): (&Request, &[Value]), t0: i64) -> Value {
     let option = |name: &str| job.args.iter().position(|word| word == name).map(|at| job.args[at + 1].as_str());
     let count = |name: &str| option(name).map_or(0, |value| value.trim_start_matches("gpu:").parse::<u32>().unwrap());
-    let mut alloc = BTreeMap::new();
-    for (nodes, share) in shares(line) {
-        alloc.extend(nodes.into_iter().map(|node| (node, share)));
-    }
-    for (node, &gpus) in run.gpus.get(&id).into_iter().flatten() {
-        alloc.get_mut(node).unwrap_or_else(|| panic!("{node} is not in {line}"))[2] = gpus;
+    let mut alloc = allocation(line);
+    let start = unix_seconds_if_known(word(line, "StartTime="));
+    for (node, share) in start.and_then(|start| run.seen.get(&(id, start))).into_iter().flatten() {
+        if let Some(own) = alloc.get_mut(node) {
+            own[2] = share[2];
+        }
     }
     let tres = word(line, "TRES=");
     let gpus = tres.split_once("gres/gpu=").and_then(|(_, gpus)| leading_number(gpus)).unwrap_or(0);
     let seen: u32 = alloc.values().map(|[_, _, gpus]| gpus).sum();
     assert!(alloc.is_empty() || seen == gpus, "saw {seen} GPUs: {line}");
-    let time = |key: &str| (!alloc.is_empty()).then(|| unix_seconds(word(line, key)) as i64 - t0);
+    let time = |key: &str| unix_seconds_if_known(word(line, key)).filter(|_| !alloc.is_empty()).map(|time| time - t0);
+    let submits =
+        events.iter().filter(|event| ["sub", "requeued"].contains(&event[1].as_str().unwrap()) && event[2] == id);
+    let submits: Vec<i64> = submits.map(|event| event[0].as_f64().unwrap().floor() as i64).collect();
+    let runs = runs(id, run, &alloc, events, t0);
     // `2-[3]` nodes.
     let (min_nodes, max_nodes) = request["Nodes"].split_once("-[").unwrap();
     let nodes = |text: &str| leading_number(text).filter(|&nodes| nodes < u32::MAX - 1);
@@ -194,7 +281,7 @@ fn recorded(job: &Wanted, id: u32, run: &Run, line: &str, request: &Request, t0:
         ["NumNodes", "NumCPUs", "NumTasks", "MinCPUsNode", "TRES"].map(|key| (key, word(line, &format!("{key}="))));
     json!({
         "id": id, "args": job.args, "user": job.user, "part": job.partitions, "qos": job.qos, "nice": job.nice,
-        "limit": job.limit, "run": job.run, "submit": unix_seconds(word(line, "SubmitTime=")) as i64 - t0,
+        "limit": job.limit, "run": job.run, "submit": submits[0], "submits": submits, "runs": runs, "resv": option("--reservation"),
         "min_nodes": nodes(min_nodes), "max_nodes": nodes(max_nodes),
         "num_tasks": given(request, "num_tasks"), "cpt": given(request, "cpus_per_task"),
         "ntpn": given(request, "ntasks_per_node"), "min_cpus": given(request, "cpus"),
@@ -207,24 +294,44 @@ fn recorded(job: &Wanted, id: u32, run: &Run, line: &str, request: &Request, t0:
     })
 }
 
-/// Makes a record of random jobs on a real Slurm with partitions, memory, GPUs and limits: three minutes for 45 jobs.
+/// A time of `scontrol show job`.
+fn unix_seconds_if_known(text: &str) -> Option<i64> {
+    (text != "Unknown" && !text.is_empty()).then(|| unix_seconds(text) as i64)
+}
+
+/// Makes two records of random jobs on a real Slurm with partitions, memory, GPUs and limits: one whose administrator sets nodes
+/// down, drains others and reserves one, three minutes for 45 jobs, and a shorter one in which jobs of higher tiers preempt others.
 #[test]
 #[ignore = "takes minutes: SHADOWTIME_SLURM_RECORDS=FOLDER cargo test --test suite -- --ignored slurm_node_record::"]
 fn record_a_real_slurm_on_nodes() {
+    let in_reservation =
+        ["-n 2 --reservation lab", "-n 4 --reservation lab"].map(|args| job_that_asks(args, "batch", 20));
+    record("", SHAPE, 1, (in_reservation.into(), &COMMANDS));
+    let lines = Box::leak(format!("{PREEMPTION}{}", SHAPE.lines).into_boxed_str());
+    // Each needs all that its partition has, where other jobs run too.
+    let urgent = [10, 20].map(|seconds| job_that_asks("-n 8", "debug", seconds));
+    record(PREEMPTING, Shape { lines, ..SHAPE }, 2, (urgent.into(), &[]));
+}
+
+/// Makes a record of a part of the random jobs and of these others, while these commands of the administrator are given.
+fn record(folder: &str, shape: Shape, part: usize, (others, commands): (Vec<Wanted>, &[(u64, &str)])) {
     let name = "record_a_real_slurm_on_nodes";
+    let within = folder;
     let Some(folder) = std::env::var_os(FRESH).map(PathBuf::from) else {
         return missing(name, &format!("{FRESH} does not name a folder"));
     };
     let number = |variable: &str| std::env::var(variable).ok().map(|text| text.parse::<u64>().expect(variable));
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let seed = number(SEED).unwrap_or_else(seconds);
-    let jobs = random_jobs(seed, number(JOBS).unwrap_or(45) as usize);
+    let mut jobs = random_jobs(seed, number(JOBS).unwrap_or(45) as usize / part);
+    jobs.extend(others);
+    jobs.sort_by_key(|job| job.submit);
     // Not captured by the test runner.
     let _ = writeln!(std::io::stderr(), "{name}: {SEED}={seed}");
-    let Some(cluster) = Cluster::start(name, SHAPE) else { return };
-    let mut run = Run { cluster, gpus: BTreeMap::new() };
+    let Some(cluster) = Cluster::start(name, shape) else { return };
+    let mut run = Run { cluster, seen: BTreeMap::new(), commands: Vec::new() };
     let t0 = seconds() + 2;
-    let submitted = run.submit(&jobs, UNIX_EPOCH + Duration::from_secs(t0));
+    let submitted = run.submit(&jobs, commands, UNIX_EPOCH + Duration::from_secs(t0));
     run.wait();
 
     let read = |name: &str| fs::read_to_string(run.cluster.file(name)).unwrap();
@@ -235,7 +342,7 @@ fn record_a_real_slurm_on_nodes() {
         match number {
             Ok(id) => {
                 let line = show.lines().find(|line| job_id(line) == id).unwrap();
-                recorded_jobs.push(recorded(job, id, &run, line, &requests[&id], t0));
+                recorded_jobs.push(recorded(job, id, &run, line, (&requests[&id], &events), t0));
             }
             Err(message) => refused.push(json!([at + 1, job.args, message])),
         }
@@ -245,10 +352,22 @@ fn record_a_real_slurm_on_nodes() {
     let record = json!({
         "name": "nodes", "seed": seed, "t0": t0, "conf": without_folder(read("slurm.conf")),
         "gresconf": without_folder(read("gres.conf")), "topo": "", "accounts": SHAPE.accounts,
-        "jobs": recorded_jobs, "events": events, "bad": refused,
+        "jobs": recorded_jobs, "events": events, "bad": refused, "admin": run.commands,
     });
+    let folder = folder.join(within);
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(FILE), record.to_string()).unwrap();
+    let has = |kind: &str| events.iter().any(|event| event[1] == kind);
+    let kinds: &[&str] = if commands.is_empty() { &["pre"] } else { &["node", "resp", "rnew", "rdel"] };
+    let missing: Vec<_> = kinds.iter().filter(|kind| !has(kind)).collect();
+    assert!(missing.is_empty(), "no events {missing:?}: {}", record["admin"]);
+}
+
+/// A time as commands of Slurm read it; their clock shows UTC.
+fn time_text(unix: i64) -> String {
+    let day = shadowtime::time::date(unix);
+    let second = unix.rem_euclid(86_400);
+    format!("{day}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
 }
 
 #[test]

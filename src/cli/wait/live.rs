@@ -13,7 +13,8 @@ use crate::cli::output_options::OutputFiles;
 use crate::cli::progress::Progress;
 use crate::cli::stderr::{note, warning};
 use crate::experiment::{Options, Setting};
-use crate::job::{JobId, Submission};
+use crate::job::{Job, JobId, Submission};
+use crate::machine::Outages;
 use crate::report::{Width, counted};
 use crate::request::RequestId;
 use crate::schedule::Accounts;
@@ -48,8 +49,8 @@ struct LiveQuestion {
 impl LiveQuestion {
     /// Without the waiting jobs that can never start, such as those over a limit for ever: they are listed with the reason.
     fn without_never(mut self, forward: &ForwardSetting) -> anyhow::Result<LiveQuestion> {
-        // Every job can start on a pool of processors.
-        if self.snapshot.shapes.is_none() {
+        // Every job can start on a pool of processors that comes back.
+        if self.snapshot.shapes.is_none() && self.snapshot.outages.is_none() {
             return Ok(self);
         }
         let never = self.snapshot.never_starting(forward)?;
@@ -122,7 +123,8 @@ pub fn answer_queue(
     args: &AskArgs,
     mut history: History,
     queue: &PresentQueue,
-    (seed, page): (u64, OutputFiles<1>),
+    options: &Options,
+    page: OutputFiles<1>,
 ) -> anyhow::Result<()> {
     let label = history.workload.label.clone();
     let mut codes = Codes::new(&history.names, &mut history.workload.wide);
@@ -163,7 +165,10 @@ pub fn answer_queue(
         *submission = Submission { submit: clock.log_time(submission.submit), estimate, ..*submission };
     }
     let asked_request = asked.map_or(Ok(RequestId::NONE), |job| history.asked_request(args, &job))?;
+    // Slurm holds back jobs that would reach into a maintenance. They start after it.
+    let is_held = |reason: &str| options.outages.is_none() || !reason.replace('_', " ").contains(OF_MAINTENANCE);
     add_to_history(&mut history, &jobs, &clock);
+    history.workload.outages = outages_at(&mut history, options, &clock, asked.map(|job| (job, asked_request)))?;
     let workload = &history.workload;
     let schedule = SiteSchedule::new(workload, &history.starts);
     let ratios = RatioHistory::of(&schedule, clock.now);
@@ -174,6 +179,7 @@ pub fn answer_queue(
         accounts: Arc::new(Accounts::of(&workload.jobs, &workload.wide)),
         procs: workload.procs,
         shapes: workload.shapes.clone(),
+        outages: workload.outages.clone(),
         running: Vec::new(),
         waiting: Vec::new(),
     };
@@ -186,20 +192,26 @@ pub fn answer_queue(
     for QueuedJob { job, submission, request } in jobs {
         match (&job.stage, request) {
             (PresentStage::Running { .. }, Err(_)) => without_room += 1,
-            (PresentStage::Waiting, Err(why)) => held.push((job, submission, why.to_string())),
+            (PresentStage::Waiting | PresentStage::Held { .. }, Err(why)) => {
+                held.push((job, submission, why.to_string()))
+            }
             (PresentStage::Running { start }, Ok(request)) => {
                 // At least a second, so that it has its processors before any waiting job.
                 let elapsed = (clock.now - clock.log_time(*start)).max(1);
                 let on = nodes_of(job, workload);
                 snapshot.running.push(SnapshotJob { on, ..in_snapshot(submission, request, elapsed) });
             }
-            (PresentStage::Held { reason }, _) => held.push((job, submission, reason.to_string())),
-            (PresentStage::Waiting, Ok(_)) if workload.shapes.is_none() && submission.procs > workload.procs => {
+            (PresentStage::Held { reason }, _) if is_held(reason) => held.push((job, submission, reason.to_string())),
+            (PresentStage::Waiting | PresentStage::Held { .. }, Ok(_))
+                if workload.shapes.is_none() && submission.procs > workload.procs =>
+            {
                 let reason =
                     format!("wider than the machine of {}, see --procs", counted(workload.procs.into(), "processor"));
                 held.push((job, submission, reason));
             }
-            (PresentStage::Waiting, Ok(request)) => waiting.push((job, submission, request)),
+            (PresentStage::Waiting | PresentStage::Held { .. }, Ok(request)) => {
+                waiting.push((job, submission, request))
+            }
         }
     }
     sort_by_key(&mut snapshot.running, |job| std::cmp::Reverse(job.elapsed));
@@ -277,7 +289,31 @@ pub fn answer_queue(
     let arrived = workload.jobs.partition_point(|job| job.submission.submit <= clock.now);
     let unix_start = clock.unix_start;
     let asked = LiveQuestion { snapshot, jobs: listed, wanted, arrived, title, one, actual: None, unix_start, doubts };
-    answer(args, &history, &schedule, asked, (seed, page))
+    answer(args, &history, &schedule, asked, (options.shaping.seed, page))
+}
+
+/// Why Slurm does not start a job that would reach into a maintenance.
+const OF_MAINTENANCE: &str = "Reserved for maintenance";
+
+/// The outages of the jobs of a history, and of one more, on the clock of its queue.
+fn outages_at(
+    history: &mut History,
+    options: &Options,
+    clock: &QueueClock,
+    asked: Option<(Submission, RequestId)>,
+) -> anyhow::Result<Option<Arc<Outages>>> {
+    let History { workload, names, .. } = history;
+    let (unix_start, jobs) = (workload.unix_start, workload.jobs.len());
+    workload.unix_start = clock.unix_start;
+    workload.jobs.extend(asked.map(|(job, request)| Job { request, ..Job::new(job, 1) }));
+    let outages = options.outages_of(workload, names);
+    workload.unix_start = unix_start;
+    workload.jobs.truncate(jobs);
+    let outages = outages?;
+    if outages.as_ref().is_some_and(|outages| outages.over_by(clock.now) == outages.list.len() as u64) {
+        note("--outages: all of them are over now");
+    }
+    Ok(outages)
 }
 
 /// The names of a job that are shown: none without `--names`.
@@ -300,7 +336,10 @@ pub fn answer_in_log(args: &AskArgs, mut history: History, seed: u64) -> anyhow:
         None => format!("{words}, when the log ends"),
     };
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
-    let snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
+    let mut snapshot = snapshot_at(&schedule, &forward(args), JobId(id as u32))?.expect("the job is in the log");
+    if args.at.is_none() {
+        snapshot.outages = history.workload.outages.clone();
+    }
     let submission = history.workload.jobs[id].submission;
     let wanted = vec![snapshot.waiting.len() - 1];
     let jobs = vec![LiveJob::asked(name, submission)];

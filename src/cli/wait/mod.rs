@@ -24,7 +24,7 @@ use crate::job::{Job, JobId, Submission};
 use crate::report::{counted, write_wrapped};
 use crate::schedule;
 use crate::sort::sort_by_key;
-use crate::spec::{SpecList, parse_list};
+use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time};
 use crate::trace::{Log, PresentQueue, PresentStage, Workload};
@@ -58,7 +58,11 @@ fn with_options(command: Command) -> Command {
 }
 
 /// The options of a run, with the scheduler of a slurm.conf if there is one.
-fn read_options(shared: &mut SharedArgs, matches: &ArgMatches) -> anyhow::Result<Options> {
+fn read_options(
+    shared: &mut SharedArgs,
+    methods: Option<&SpecList<WaitMethod>>,
+    matches: &ArgMatches,
+) -> anyhow::Result<Options> {
     let conf = slurm_conf::read(matches)?;
     if let Some(conf) = &conf {
         shared.scheduler = match is_given(matches, "scheduler") {
@@ -69,8 +73,21 @@ fn read_options(shared: &mut SharedArgs, matches: &ArgMatches) -> anyhow::Result
     let (scheduler, predictor) = (shared.scheduler.clone(), shared.predictor.clone());
     let mut options = Options { scheduler, predictor, ..options::read(matches)? };
     slurm_conf::set_one_machine(matches, conf.as_ref(), &mut options, [&shared.scheduler].into_iter())?;
-    // The seed is that of drawn runtimes too.
-    options::check_effects(matches, std::slice::from_ref(&options), &["seed"])?;
+    // The seed is that of drawn runtimes too, and outages count in simulations of the queue.
+    options::check_effects(matches, std::slice::from_ref(&options), &["seed", "outages"])?;
+    let simulated: Vec<&Spec> = methods.iter().flat_map(|list| &list.items).filter_map(WaitMethod::scheduler).collect();
+    if options.outages.is_some() {
+        if options.setting().is_replay() && methods.is_some() && simulated.is_empty() {
+            return refuse(
+                "--outages has no effect on replay and on these methods; simulate is one that knows of outages",
+            );
+        }
+        if simulated.into_iter().any(schedule::catalog::is_slurm) {
+            return refuse(
+                "--outages: the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf",
+            );
+        }
+    }
     if options.machine.is_some() && !schedule::catalog::is_replay(&shared.scheduler) {
         options::warn_of_pools([&shared.scheduler].into_iter());
     }
@@ -90,7 +107,7 @@ fn report(log: &Log, history: &History, options: &Options) {
 fn evaluate(mut args: EvaluateArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let methods = parse_list("method", [args.method.as_str()], WaitMethod::parse)?;
     let outputs = args.outputs()?;
-    let options = read_options(&mut args.shared, matches)?;
+    let options = read_options(&mut args.shared, Some(&methods), matches)?;
     let (history, log) = read_history(&args.shared, &options, false)?;
     report(&log, &history, &options);
     let schedule = SiteSchedule::new(&history.workload, &history.starts);
@@ -100,7 +117,7 @@ fn evaluate(mut args: EvaluateArgs, matches: &ArgMatches) -> anyhow::Result<()> 
 
 fn ask(mut args: AskArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let methods = args.method.as_deref().map(|list| parse_list("method", [list], WaitMethod::parse)).transpose()?;
-    let options = read_options(&mut args.shared, matches)?;
+    let options = read_options(&mut args.shared, methods.as_ref(), matches)?;
     let (args, given) = (&args, args.shared.log.given());
     if args.queue.as_deref() == Some("-") && given == Some("-") {
         return refuse("only one of the log and --queue can be standard input");
@@ -129,7 +146,7 @@ fn ask(mut args: AskArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     }
     let learning = learning(&args.shared, &options, RETRAIN);
     if let Some(queue) = &queue {
-        return live::answer_queue(args, history, queue, (learning.seed, page));
+        return live::answer_queue(args, history, queue, &options, page);
     }
     // The methods of the paper answer if they are named. Otherwise there is one answer.
     if let Some(methods) = methods {
@@ -173,7 +190,8 @@ fn read_history(shared: &SharedArgs, options: &Options, has_queue: bool) -> anyh
     let source = shared.log.source();
     let replay = schedule::catalog::parse("replay").expect("replay is in the catalog");
     let options = match has_queue {
-        true => &Options { scheduler: replay, ..options.clone() },
+        // Its outages are those of its own clock.
+        true => &Options { scheduler: replay, outages: None, ..options.clone() },
         false => options,
     };
     let (workload, mut log) = read_and_clean(&source, options)?;

@@ -121,7 +121,7 @@ options! {
         "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
         "outages" "FILE" [outages: OrNone(By(OutageFile::read, |file| file.files.clone()))]
-            "Parts of the machine that are down, drained, in maintenance or reserved, as csv or what `sacctmgr show event -P` or `sacctmgr show reservation -P` prints; several as FILE,FILE; or `none`; see `sim help machines`"
+            "Parts of the machine that are down, drained, in maintenance or reserved, as csv or what `sacctmgr show event -P`, `sacctmgr show reservation -P` or `scontrol show reservation` prints; several as FILE,FILE; or `none`; see `sim help machines`"
         "on-failure" "WHAT" [on_failure_kills: Words(ON_FAILURE)]
             "What becomes of jobs that an outage stops: they wait again (requeue), or have ended (kill)"
         "add-nodes" "NODES as NODE" [added_nodes: By(AddedNodes::parse, AddedNodes::to_string)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::options::Options;
 use super::run::Setting;
 use crate::job::Job;
-use crate::machine::{MachineFile, Unplaceable};
+use crate::machine::{MachineFile, Outages, Unplaceable};
 use crate::model::replace_estimates;
 use crate::schedule;
 use crate::time::Time;
 use crate::trace::{
-    Cleaning, Log, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out, nodes_of,
-    outages_of, put_on_cluster, shape,
+    Cleaning, Log, LogNames, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out,
+    nodes_of, outages_of, put_on_cluster, shape,
 };
 
 /// Jobs that are left out, because they cannot run on all machines that are compared.
@@ -120,14 +120,21 @@ impl Options {
             stays
         });
         let mut workload = self.put_on_machine(workload, log)?;
-        if let Some(file) = &self.outages {
-            if self.schedulers().any(schedule::catalog::is_slurm) {
-                let why = "the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf";
-                return Err(TraceError::unusable("--outages", why));
-            }
-            workload.outages = Some(Arc::new(outages_of(file, self.on_failure_kills, &workload, &log.names)?));
-        }
+        workload.outages = self.outages_of(&workload, &log.names)?;
         self.feedback.iter().try_fold(workload, |workload, model| model.link(workload, &log.preceding))
+    }
+
+    /// The outages of a workload on its machine, whose users have these names.
+    ///
+    /// # Errors
+    /// If the file names what the machine does not have, or times that no outage can have.
+    pub fn outages_of(&self, workload: &Workload, names: &LogNames) -> Result<Option<Arc<Outages>>, TraceError> {
+        let Some(file) = &self.outages else { return Ok(None) };
+        if self.schedulers().any(schedule::catalog::is_slurm) {
+            let why = "the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf";
+            return Err(TraceError::unusable("--outages", why));
+        }
+        Ok(Some(Arc::new(outages_of(file, self.on_failure_kills, workload, names)?)))
     }
 
     fn put_on_machine(&self, workload: Workload, log: &Log) -> Result<Workload, TraceError> {

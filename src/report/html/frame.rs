@@ -2,6 +2,7 @@
 
 use super::axis::ChartAxis;
 use super::figure::ChartPicture;
+use super::outside;
 use super::svg::{Anchor, Drawing, Ink, Point};
 
 /// The width of a chart on a narrow page, in a row of three, and in a file, in units.
@@ -29,6 +30,20 @@ pub struct Frame<'a> {
     pub y_title: &'a str,
     /// Whether ticks have lines through the chart.
     pub grid: (bool, bool),
+    /// Areas behind the content.
+    pub bands: Vec<Band>,
+}
+
+/// An area behind the content of a chart.
+pub struct Band {
+    /// From where to where on the x axis.
+    pub x: (f64, f64),
+    /// The same as shares of the height, from the bottom.
+    pub y: (f64, f64),
+    pub ink: Ink,
+    pub opacity: f64,
+    /// Its tooltip.
+    pub title: String,
 }
 
 /// The part of a picture inside of a frame, in units.
@@ -53,7 +68,7 @@ impl Inside<'_> {
 impl<'a> Frame<'a> {
     /// A frame of the usual size with all lines. The axes have titles.
     pub fn new(label: &'a str, (x, x_title): (ChartAxis, &'a str), (y, y_title): (ChartAxis, &'a str)) -> Frame<'a> {
-        Frame { height: 270, label, x, y, x_title, y_title, grid: (true, true) }
+        Frame { height: 270, label, x, y, x_title, y_title, grid: (true, true), bands: Vec::new() }
     }
 
     /// Draws the frame at both widths, and lets `content` draw inside of it.
@@ -83,6 +98,15 @@ impl<'a> Frame<'a> {
         let x_ticks = self.x.ticks(right - left, true);
         let y_ticks = self.y.ticks(bottom - top, false);
         let (column, row) = (|value: f64| inside.at(value, 0.0).0, |value: f64| inside.at(0.0, value).1);
+        for band in &self.bands {
+            let (from, to) = (column(band.x.0), column(band.x.1));
+            let at = |share: f64| bottom - share * (bottom - top);
+            // A day of years can still be seen.
+            let to = to.max(from + 0.8).min(right);
+            drawing.titled(&outside(&band.title), |drawing| {
+                drawing.rect((from.min(to), at(band.y.0)), (to, at(band.y.1)), band.ink, band.opacity);
+            });
+        }
         for x in x_ticks.iter().filter(|_| self.grid.0).map(|tick| column(tick.value)) {
             drawing.line([(x, bottom), (x, top)], Ink::Grid, 1.0);
         }

@@ -37,12 +37,12 @@ impl Observer for SiteObservers {
 
 impl LiveSite {
     pub fn new(machine: &SiteMachine, waits: Option<Box<dyn SiteWaitPredictor>>) -> LiveSite {
-        let SiteMachine { name, procs, setting, unix_start, accounts, ids, .. } = machine;
+        let SiteMachine { name, procs, setting, unix_start, outages, accounts, ids, .. } = machine;
         // The stream begins at time 0. Its users and other names are numbered over all sites, with small numbers.
         let (trace, procs, unix_start, ids) = (name.clone(), *procs, *unix_start, Arc::clone(ids));
         let facts = RunFacts { trace, procs, unix_start, ids, ..RunFacts::default() };
         // Future jobs are not known here, so there is no log to replay. (Sites cannot replay.)
-        let policy = setting.policy(&LogFacts::of_accounts(accounts).of_run(&facts));
+        let policy = setting.policy(&LogFacts::of_accounts(accounts).of_run(&facts).amid_outages(outages.is_some()));
         let simulation = Simulation::observed(
             procs,
             policy,
@@ -50,6 +50,7 @@ impl LiveSite {
             EngineOptions { unix_start, ..setting.engine },
             SiteObservers { load: SiteLoadMeter::default(), starts: 0, waits },
         );
+        let simulation = simulation.with_outages(outages.clone());
         LiveSite { procs, simulation, arrivals: Vec::new(), now: Time::MIN }
     }
 

@@ -23,7 +23,8 @@ pub struct SiteText {
 /// The options that a site may set for itself: all that define its jobs and how they are scheduled.
 fn keys() -> impl Iterator<Item = &'static OptionForm> {
     let own = |option: &&OptionForm| {
-        !matches!(option.section, Section::Metrics | Section::Machine) && option.name != "baseline"
+        let is_own = !matches!(option.section, Section::Metrics | Section::Machine) && option.name != "baseline";
+        is_own || option.name == "outages"
     };
     OPTIONS.iter().filter(own)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::experiment::Setting;
 use crate::job::{Job, Submission};
+use crate::machine::OutagePlan;
 use crate::schedule::Accounts;
 use crate::sort::sort_by_key;
 use crate::time::Time;
@@ -26,6 +27,7 @@ impl Site {
     pub fn from_time_zero(mut self) -> Site {
         let first = self.workload.first_submit();
         self.workload.jobs.iter_mut().for_each(|job| job.submission.submit -= first);
+        self.workload.outages = self.workload.outages.map(|outages| Arc::new(outages.later(-first)));
         // The hours of the day stay those of the log, which count from 1970 if it does not say when it begins.
         if first != 0 {
             self.workload.unix_start = Some(self.workload.unix_start.unwrap_or(0) + first);
@@ -49,6 +51,8 @@ pub struct SiteMachine {
     pub wide: WideNumbers,
     /// The names of its log, if they are shown.
     pub names: ShownNames,
+    /// Its outages on the clock of the system.
+    pub outages: Option<OutagePlan>,
     /// Its own users and groups, as they are numbered in the stream.
     pub accounts: Accounts,
     /// The ids of all jobs of the stream in their logs.
@@ -95,8 +99,8 @@ impl MetaSystem {
     ///
     /// # Errors
     ///
-    /// If there is no site, if a name is not valid or used twice, if a site replays its log, or if a job is wider than
-    /// its machine.
+    /// If there is no site, if a name is not valid or used twice, if a site replays its log, if a job is wider than its machine, or
+    /// if an outage is for some users or has no end.
     pub fn new(sites: Vec<Site>) -> Result<MetaSystem, String> {
         let mut names = BTreeSet::new();
         for site in &sites {
@@ -107,6 +111,15 @@ impl MetaSystem {
             if site.setting.is_replay() {
                 let why = "replays its log's own schedule, in which the jobs of other sites have no start times";
                 return Err(format!("site {} {why}: take another scheduler, such as easy", site.name));
+            }
+            let outages = site.workload.outages.iter();
+            for outage in outages.clone().flat_map(|outages| &outages.list).filter(|outage| outage.end == Time::MAX) {
+                let (name, outage) = (&site.name, outage.in_words());
+                return Err(format!("site {name}: {outage} has no end, and jobs that wait for it would never start"));
+            }
+            if outages.into_iter().any(|outages| outages.has_classes()) {
+                let why = "its reservations are for users of its log, and jobs of other sites have other users";
+                return Err(format!("site {}: {why}: leave out the column for", site.name));
             }
             if let Some(job) = site.workload.jobs.iter().find(|job| job.submission.procs > site.workload.procs) {
                 let (number, needs, procs) = (job.number, job.submission.procs, site.workload.procs);
@@ -133,11 +146,12 @@ impl MetaSystem {
         }
         let ids = Arc::new(ids);
         let machine = |(origin, site): (usize, Site)| {
+            let outages = site.workload.outages.clone().map(|outages| OutagePlan { outages, first: 0 });
             let Workload { procs, wide, names, unix_start, .. } = site.workload;
             let own = arrivals.iter().filter(|job| job.origin == origin);
             let accounts = Accounts::of_pairs(own.map(|job| (job.qualified().submission, job.job.submission)), &wide);
             let (name, setting, ids) = (site.name, site.setting, Arc::clone(&ids));
-            SiteMachine { name, procs, setting, unix_start, wide, names, accounts, ids }
+            SiteMachine { name, procs, setting, unix_start, wide, names, outages, accounts, ids }
         };
         let machines = sites.into_iter().enumerate().map(machine).collect();
         Ok(MetaSystem { machines, arrivals })

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::back_test::BackTest;
-use super::forward::{ForwardSetting, QueueSnapshot, SimulatedJobs};
+use super::forward::{ClosedTimes, ForwardSetting, QueueSnapshot, SimulatedJobs};
 use super::recalibrate::OpenQueue;
 use super::sample::WaitSample;
 use super::schedule::SiteSchedule;
@@ -86,8 +86,10 @@ pub struct LiveAnswer {
 /// When a job of the queue will start.
 #[derive(Clone, Debug)]
 pub struct LiveWait {
-    /// Its waits from now on.
+    /// Its waits from now on. None ends in a closed time.
     pub sample: WaitSample,
+    /// When it cannot start because of outages.
+    pub closed: ClosedTimes,
     /// Whether they are recalibrated. Otherwise they are as simulated: that was asked for, or too few past jobs are known.
     pub recalibrated: bool,
     /// The median of its simulated waits, before any recalibration.
@@ -141,7 +143,12 @@ impl LivePlan {
     ) -> Result<Vec<LiveWait>, EngineError> {
         let forward = ForwardSetting { draws, ..self.forward.clone() };
         let simulated = snapshot.samples(&forward, self.seed, self.threads)?;
-        let waiting = snapshot.waiting.iter().map(|job| &job.submission).zip(simulated.iter().map(WaitSample::median));
+        let closed = snapshot.waiting.iter().zip(&simulated);
+        let closed = closed.map(|(job, simulated)| ClosedTimes::new(snapshot.closed_times(job), simulated));
+        let closed: Vec<ClosedTimes> = closed.collect();
+        // Past jobs tell how long a job waits for processors, without the times in which it cannot start anyway.
+        let medians = simulated.iter().zip(&closed).map(|(simulated, closed)| closed.without(simulated.median()));
+        let waiting = snapshot.waiting.iter().map(|job| &job.submission).zip(medians);
         let queue = OpenQueue::new(snapshot.now, every, waiting);
         let mut ahead = vec![QueueAhead::default()];
         for job in &snapshot.waiting {
@@ -153,9 +160,11 @@ impl LivePlan {
         let answer = |&own: &usize| {
             let corrected = self.forward.recalibrate.then(|| queue.recalibrated(own, past, window.clone())).flatten();
             let delay = (snapshot.waiting[own].submission.submit - snapshot.now).max(0);
+            let corrected = corrected.map(|sample| sample.map(|wait| closed[own].with(wait + delay)));
             LiveWait {
                 recalibrated: corrected.is_some(),
-                sample: corrected.map_or_else(|| simulated[own].clone(), |sample| sample.later(delay)),
+                sample: corrected.unwrap_or_else(|| simulated[own].clone()),
+                closed: closed[own].clone(),
                 simulated: simulated[own].median(),
                 ahead: ahead[own],
             }

@@ -85,6 +85,8 @@ pub fn live_columns<'a>() -> Vec<Column<LiveRow<'a>>> {
             row.sample().and_then(|sample| sample.class().bounds().1);
         fraction "class_probability" "its probability"
             row.sample().map(|sample| sample.probabilities()[sample.class().index()]);
+        label "after" "the outage after which it starts in all simulations"
+            row.report.wait(row.job).and_then(|answer| row.report.after(answer));
         label "expected_start" "the start that the site's own scheduler expects"
             row.job.expected.map(|expected| row.time(expected));
         label "reason" "why it is held" row.job.reason.clone();

@@ -2,10 +2,12 @@
 
 use super::back_test::BackTest;
 use super::figures::HitRate;
+use super::forward::ClosedTime;
 use super::live::{JUDGED_EVERY, LiveAnswer, LiveWait};
 use super::reliability::{Reliability, not_held};
 use super::sample::WaitSample;
 use crate::job::Submission;
+use crate::machine::OutageKind;
 use crate::report::{counted, grouped, percent};
 use crate::text::{counted_as, printable};
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date, readable_duration};
@@ -86,10 +88,25 @@ impl LiveReport<'_> {
         let unix_start = self.unix_start?;
         let mut clock = self.zone.clock();
         let (local, today) = (clock.local(unix_start + time), clock.local(unix_start + self.now));
-        let hours = format!("{:02}:{:02}", local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / MINUTE);
         Some(match local.div_euclid(DAY) == today.div_euclid(DAY) {
-            true => hours,
-            false => format!("{} {hours}", date(local)),
+            true => hours(local),
+            false => minute(local),
+        })
+    }
+
+    /// The outage after which a job starts in all simulations: `maintenance of 2026-12-01 08:00`. Without dates,
+    /// `maintenance in 2h 10m`.
+    pub(super) fn after(&self, answer: &LiveWait) -> Option<String> {
+        let ClosedTime { kind, start, .. } = answer.closed.after()?;
+        let what = match kind {
+            OutageKind::Maintenance => "maintenance",
+            OutageKind::Reserved => "reservation",
+            OutageKind::Down | OutageKind::Drain => "outage",
+        };
+        Some(match self.unix_start {
+            Some(unix_start) => format!("{what} of {}", minute(self.zone.clock().local(unix_start + start))),
+            None if *start > self.now => format!("{what} in {}", duration(start - self.now)),
+            None => format!("present {what}"),
         })
     }
 
@@ -127,11 +144,14 @@ impl LiveReport<'_> {
             self.jobs.iter().filter_map(|job| Some((job, self.wait(job)?, self.reliability(job)?))).collect();
         match &answered[..] {
             [] => "no job waits for processors".to_string(),
-            [(job, answer, reliability)] if self.asked => match reliability {
-                Reliability::Held => self.bottom_line(&answer.sample),
-                Reliability::NotHeld(within) => not_held(self.answer.back_test(self.age(job)), within),
-                Reliability::Unknown(doubt) => format!("the past of this log does not tell: {doubt}"),
-            },
+            [(job, answer, reliability)] if self.asked => {
+                let line = match reliability {
+                    Reliability::Held => self.bottom_line(&answer.sample),
+                    Reliability::NotHeld(within) => not_held(self.answer.back_test(self.age(job)), within),
+                    Reliability::Unknown(doubt) => format!("the past of this log does not tell: {doubt}"),
+                };
+                self.after(answer).iter().fold(line, |line, outage| format!("{line}; after the {outage}"))
+            }
             _ => self.queue_line(&answered),
         }
     }
@@ -178,16 +198,25 @@ impl LiveReport<'_> {
                 None => groups.push((group, 1)),
             }
         }
+        let mut after: Vec<(String, u64)> = Vec::new();
+        for outage in answered.iter().filter_map(|(_, answer, _)| self.after(answer)) {
+            match after.iter_mut().find(|(other, _)| *other == outage) {
+                Some((_, count)) => *count += 1,
+                None => after.push((outage, 1)),
+            }
+        }
+        let after = after.iter().map(|(outage, count)| format!("; {} after the {outage}", grouped(*count)));
+        let after: String = after.collect();
         let waiting = counted(self.waiting as u64, "waiting job");
         let all = match answered.len() == self.waiting {
             true => waiting,
             false => format!("{} of {waiting}", grouped(answered.len() as u64)),
         };
         match &groups[..] {
-            [(text, _)] => format!("{all}: {text}"),
+            [(text, _)] => format!("{all}: {text}{after}"),
             _ => {
                 let groups = groups.iter().map(|(text, count)| format!("for {}, {text}", grouped(*count as u64)));
-                format!("{all}: {}", groups.collect::<Vec<_>>().join("; "))
+                format!("{all}: {}{after}", groups.collect::<Vec<_>>().join("; "))
             }
         }
     }
@@ -203,8 +232,7 @@ impl LiveReport<'_> {
     /// The present instant. None if the log does not say when it begins.
     pub fn clock_with_zone(&self) -> Option<String> {
         let local = self.zone.clock().local(self.unix_start? + self.now);
-        let hours = format!("{:02}:{:02}", local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / MINUTE);
-        Some(format!("{} {hours} ({})", date(local), printable(self.zone.name())))
+        Some(format!("{} ({})", minute(local), printable(self.zone.name())))
     }
 
     /// The jobs that are held, each with the reason.
@@ -256,6 +284,16 @@ fn figures_in_words(test: &BackTest) -> String {
         share(&figures.within_minutes[1]),
         share(&figures.within_factors[0]),
     )
+}
+
+/// The minute of a local time: `18:30`.
+fn hours(local: Time) -> String {
+    format!("{:02}:{:02}", local.rem_euclid(DAY) / HOUR, local.rem_euclid(HOUR) / MINUTE)
+}
+
+/// The same with its day: `2026-01-31 18:30`.
+fn minute(local: Time) -> String {
+    format!("{} {}", date(local), hours(local))
 }
 
 /// A duration as text.

@@ -106,6 +106,8 @@ impl LiveReport<'_> {
         let names = headings.len();
         headings.extend(["processors", "estimate", "has waited", "50%: by", "80%: by", "95%: by", "reliable"]);
         headings.extend(simulates.then_some("simulated"));
+        let is_after = answered.iter().any(|(_, answer, _)| answer.closed.after().is_some());
+        headings.extend(is_after.then_some("after"));
         headings.extend(expects.then_some("site expects"));
         let row = |(job, answer, reliability): &(&LiveJob, &LiveWait, Reliability)| {
             let seconds = |text: String, value: Seconds| (text, Some(value as f64));
@@ -123,6 +125,7 @@ impl LiveReport<'_> {
             }
             row.push((reliability.word().to_string(), None));
             row.extend(simulates.then(|| seconds(self.by(answer.simulated), answer.simulated)));
+            row.extend(is_after.then(|| (self.after(answer).unwrap_or("-".to_string()), None)));
             if expects {
                 let expected = job.expected.map(|time| (time - self.now).max(0));
                 row.push(expected.map_or(("-".to_string(), None), |wait| seconds(self.by(wait), wait)));

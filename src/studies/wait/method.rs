@@ -216,6 +216,14 @@ impl WaitMethod {
         matches!(self.way, MethodKind::Knn { point: Some(_), .. })
     }
 
+    /// The scheduler under which it simulates the queue. None if it simulates nothing.
+    pub fn scheduler(&self) -> Option<&Spec> {
+        match &self.way {
+            MethodKind::Simulate(forward) => Some(&forward.setting.scheduler),
+            _ => None,
+        }
+    }
+
     /// Whether its answers are upper bounds.
     pub fn is_bound(&self) -> bool {
         matches!(self.way, MethodKind::Qbets { .. })

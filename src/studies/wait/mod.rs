@@ -44,8 +44,8 @@ pub use evaluate::{Evaluation, EvaluationPhase, EvaluationPlan, MethodAnswer, Pr
 pub use features::{FEATURES, Features, features};
 pub use figures::{CalibrationBin, HitRate, WaitFigures};
 pub use forward::{
-    ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueSnapshot, QueueWaits, RatioHistory, SimulatedJobs,
-    SnapshotJob, forward_waits, snapshot_at,
+    ClosedTime, ClosedTimes, ForwardPlans, ForwardSetting, ForwardWaits, PastRatios, QueueSnapshot, QueueWaits,
+    RatioHistory, SimulatedJobs, SnapshotJob, forward_waits, snapshot_at,
 };
 pub use history::{HistoryJob, HistoryWindow, WaitHistory};
 pub use knn::{Distance, Neighbour, Neighbours, neighbours};

@@ -44,11 +44,11 @@ impl Reliability {
     }
 
     /// The waits for 50%, 80% and 95% that can be said: those of the answer if such answers held, and otherwise what happened to
-    /// past jobs. None if the past does not tell.
+    /// past jobs, but none in a closed time. None if the past does not tell.
     pub fn waits(&self, answer: &LiveWait) -> Option<[Seconds; 3]> {
         match self {
             Reliability::Held => Some(SHOWN.map(|(level, _)| answer.sample.quantile(level))),
-            Reliability::NotHeld(within) => Some(*within),
+            Reliability::NotHeld(within) => Some(within.map(|wait| answer.closed.with(wait))),
             Reliability::Unknown(_) => None,
         }
     }
@@ -152,7 +152,7 @@ mod tests {
     use crate::job::{Job, JobId};
     use crate::time::Time;
     use crate::trace::Workload;
-    use crate::wait::{QueueAhead, SeenQueues, SiteSchedule, WaitSample};
+    use crate::wait::{ClosedTimes, QueueAhead, SeenQueues, SiteSchedule, WaitSample};
 
     /// Answers of 10 s for 100 jobs that arrived at 0. So many of them started at once, so many after 500 s, and the others have
     /// not started after 1,000 s.
@@ -181,7 +181,7 @@ mod tests {
         let (jobs, largest) = (Vec::new(), (4, 100));
         let answer = LiveAnswer { jobs, draws, arrivals, waiting, judged_of, past, largest, seen };
         let (sample, simulated, ahead) = (WaitSample::new(vec![10; 40]), 10, QueueAhead { jobs: 3, work: 100 });
-        let wait = LiveWait { sample, recalibrated: true, simulated, ahead };
+        let wait = LiveWait { sample, closed: ClosedTimes::default(), recalibrated: true, simulated, ahead };
         answer.reliability((&Submission::new(0, 4, 100), 0), &wait, (true, 4))
     }
 

@@ -68,9 +68,9 @@ impl WaitSample {
         WaitSample { waits }
     }
 
-    /// The same waits, each longer by `seconds`.
-    pub fn later(mut self, seconds: Seconds) -> WaitSample {
-        self.waits.iter_mut().for_each(|(wait, _)| *wait += seconds);
+    /// The same sample with another wait for each. A longer one must not become shorter than another.
+    pub fn map(mut self, other: impl Fn(Seconds) -> Seconds) -> WaitSample {
+        self.waits.iter_mut().for_each(|(wait, _)| *wait = other(*wait));
         self
     }
 

@@ -84,11 +84,6 @@ impl OutageLedger {
         self.jobs.get(&id).copied().unwrap_or_default()
     }
 
-    /// The planned end of a running job, whose end is counted then.
-    pub fn planned_end(&self, id: JobId, counted: Time) -> Time {
-        self.jobs.get(&id).map_or(counted, |job| counted.max(job.start + job.estimate))
-    }
-
     /// The processors of a pool that are out.
     pub fn out(&self) -> u32 {
         self.out

@@ -83,7 +83,7 @@ impl Outage {
     /// In words, with the line where it was read.
     pub fn in_words(&self) -> String {
         let name = if self.name.is_empty() { String::new() } else { format!(" '{}'", self.name) };
-        format!("{}{name} ({})", self.kind.name(), self.place)
+        format!("the outage{name} ({})", self.place)
     }
 }
 
@@ -107,7 +107,7 @@ pub struct Outages {
     pub notes: Vec<String>,
     /// The first class is that of jobs without a reservation.
     classes: Vec<JobClass>,
-    class_of: FxHashMap<(i32, i32, RequestId), u32>,
+    class_of: Arc<FxHashMap<(i32, i32, RequestId), u32>>,
     /// Those of the copies of users, from number 1 on. Empty if the users are those of the log.
     users_of_log: Vec<i32>,
 }
@@ -120,20 +120,61 @@ impl Outages {
         jobs: impl Iterator<Item = (i32, i32, RequestId)>,
         class: impl Fn(i32, i32, RequestId) -> JobClass,
     ) -> Outages {
-        let mut outages = Outages { list, kills, classes: vec![JobClass::default()], ..Outages::default() };
+        let (mut classes, mut class_of) = (vec![JobClass::default()], FxHashMap::default());
         for key @ (user, group, request) in jobs {
-            if outages.class_of.contains_key(&key) {
+            if class_of.contains_key(&key) {
                 continue;
             }
             let own = class(user, group, request);
-            let known = outages.classes.iter().position(|known| *known == own);
+            let known = classes.iter().position(|known| *known == own);
             let at = known.unwrap_or_else(|| {
-                outages.classes.push(own);
-                outages.classes.len() - 1
+                classes.push(own);
+                classes.len() - 1
             });
-            outages.class_of.insert(key, at as u32);
+            class_of.insert(key, at as u32);
         }
-        outages
+        Outages { list, kills, classes, class_of: Arc::new(class_of), ..Outages::default() }
+    }
+
+    /// Those that are known at an instant and not over.
+    pub fn known_at(&self, now: Time) -> Outages {
+        let is_known = |at: &u32| {
+            let outage = &self.list[*at as usize];
+            outage.announced <= now && outage.end > now
+        };
+        let kept: Vec<u32> = (0..self.list.len() as u32).filter(is_known).collect();
+        let places = |old: &[u32]| -> Vec<u32> {
+            old.iter().filter_map(|at| kept.binary_search(at).ok()).map(|at| at as u32).collect()
+        };
+        let class = |old: &JobClass| JobClass { owns: places(&old.owns), named: places(&old.named) };
+        Outages {
+            list: kept.iter().map(|&at| self.list[at as usize].clone()).collect(),
+            classes: self.classes.iter().map(class).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The same, each so much later.
+    pub fn later(&self, by: Seconds) -> Outages {
+        let shift = |time: Time| if time == Time::MAX { time } else { time + by };
+        let moved = |outage: &Outage| Outage {
+            start: shift(outage.start),
+            end: shift(outage.end),
+            announced: shift(outage.announced),
+            ..outage.clone()
+        };
+        Outages { list: self.list.iter().map(moved).collect(), ..self.clone() }
+    }
+
+    /// As a simulation that begins at an instant has them: all are known then, with their ends. Those that are there already stop
+    /// nobody, for what runs there then goes on. Jobs that others stop later do not wait again.
+    pub fn seen_from(&self, now: Time) -> Outages {
+        let seen = |outage: &Outage| Outage {
+            announced: now,
+            kind: if outage.start <= now { OutageKind::Reserved } else { outage.kind },
+            ..outage.clone()
+        };
+        Outages { list: self.list.iter().map(seen).collect(), kills: true, ..self.clone() }
     }
 
     /// The users of a log have other numbers now, from 1 on: `users` are the old ones. A user may have several.
@@ -143,6 +184,9 @@ impl Outages {
 
     /// The class of a job of this user and group that asks for this.
     pub fn class_of(&self, user: i32, group: i32, request: RequestId) -> u32 {
+        if !self.has_classes() {
+            return 0;
+        }
         let of_log = usize::try_from(user - 1).ok().and_then(|at| self.users_of_log.get(at));
         let user = of_log.copied().unwrap_or(user);
         self.class_of.get(&(user, group, request)).copied().unwrap_or(0)

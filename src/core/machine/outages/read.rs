@@ -1,4 +1,5 @@
-//! Reads outages: csv of our own, and what `sacctmgr show event -P` and `sacctmgr show reservation -P` print.
+//! Reads outages: csv of our own, and what `sacctmgr show event -P`, `sacctmgr show reservation -P` and
+//! `scontrol show reservation` print.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -173,12 +174,48 @@ impl OutageTable<'_> {
                 "it does not say which nodes: write 'sacctmgr show reservation -P format=Name,Start,End,Flags,NodeNames'",
             ));
         }
-        let words = self.get(&["users", "accounts"]).split(',').filter(|word| !word.is_empty()).map(str::to_string);
-        Ok(OutageRow { members: words.collect(), is_of_slurm: true, ..row })
+        // Slurm writes -NAME for those who may not use it. A maintenance has users too, such as root, and runs none of the log's jobs.
+        let words = ["users", "accounts"].map(|column| self.get(&[column]).split(','));
+        let words =
+            words.into_iter().flatten().filter(|word| !word.is_empty() && !word.starts_with('-') && !is_maintenance);
+        Ok(OutageRow { members: words.map(str::to_string).collect(), is_of_slurm: true, ..row })
     }
 }
 
+/// What `scontrol show reservation` prints, with `-o` or without: words `Key=Value`, of which the first of a reservation is its
+/// name. A reservation without nodes is one of licences, and is no outage.
+fn read_scontrol(file: &str, text: &str) -> Result<Vec<OutageRow>, String> {
+    let mut reservations: Vec<(usize, Vec<String>, csv::StringRecord)> = Vec::new();
+    for (line, word) in
+        (1..).zip(text.lines()).flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)))
+    {
+        let Some((key, value)) = word.split_once('=') else { continue };
+        let name = match key {
+            "ReservationName" => "name".to_string(),
+            "StartTime" => "start".to_string(),
+            "EndTime" => "end".to_string(),
+            _ => key.to_ascii_lowercase(),
+        };
+        if name == "name" {
+            reservations.push((line, Vec::new(), csv::StringRecord::new()));
+        }
+        if let Some((_, names, cells)) = reservations.last_mut() {
+            names.push(name);
+            cells.push_field(if value == "(null)" { "" } else { value });
+        }
+    }
+    let tables = reservations.iter().map(|(line, names, cells)| OutageTable {
+        names: names.clone(),
+        cells,
+        place: format!("{file}:{line}"),
+    });
+    tables.filter(|table| !table.get(&["nodes"]).is_empty()).map(|table| table.reservation()).collect()
+}
+
 fn read_rows(file: &str, text: &str) -> Result<Vec<OutageRow>, String> {
+    if ["ReservationName=", "No reservations in the system"].iter().any(|begin| text.trim_start().starts_with(begin)) {
+        return read_scontrol(file, text);
+    }
     let is_of_slurm = text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.contains('|'));
     let mut reader = csv::ReaderBuilder::new();
     reader.flexible(true).has_headers(true);
@@ -196,8 +233,8 @@ fn read_rows(file: &str, text: &str) -> Result<Vec<OutageRow>, String> {
     }
     if !has("start") && !has("timestart") {
         return Err(format!(
-            "{file}:1: no column start: outages are csv with a header, or what 'sacctmgr show event -P' or \
-             'sacctmgr show reservation -P' prints (see `sim help machines`)"
+            "{file}:1: no column start: outages are csv with a header, or what 'sacctmgr show event -P', \
+             'sacctmgr show reservation -P' or 'scontrol show reservation' prints (see `sim help machines`)"
         ));
     }
     let mut rows = Vec::new();
@@ -235,6 +272,24 @@ mod tests {
         let rows = OutageFile::parse("r", reservations).unwrap().rows;
         assert_eq!((rows[0].kind, rows[1].kind), (OutageKind::Reserved, OutageKind::Maintenance));
         assert!(rows.iter().all(|row| row.is_of_slurm && matches!(row.start, OutageTime::Local(_))));
+    }
+
+    /// As Slurm 22.05 prints it; without -o each is on several lines.
+    #[test]
+    fn reservations_of_scontrol_have_users_or_accounts() {
+        let maintenance = "ReservationName=service StartTime=2026-12-01T08:00:00 EndTime=2026-12-01T20:00:00 Duration=12:00:00 Nodes=n[1-4] NodeCnt=4 CoreCnt=16 Features=(null) PartitionName=(null) Flags=MAINT,IGNORE_JOBS,SPEC_NODES,ALL_NODES TRES=cpu=16 Users=root Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n";
+        let course = "ReservationName=course StartTime=2026-12-02T08:00:00 EndTime=2026-12-02T10:00:00 Duration=02:00:00\n   Nodes=n1 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=debug Flags=SPEC_NODES\n   Users=ann,-bob Groups=(null) Accounts=physics Licenses=(null) State=INACTIVE\n\n";
+        let licences = "ReservationName=lic StartTime=2026-12-02T08:00:00 EndTime=2026-12-02T10:00:00 Nodes=(null) Licenses=matlab:2\n";
+        let rows = OutageFile::parse("r", &format!("{maintenance}{course}{licences}")).unwrap().rows;
+        let seen: Vec<_> = rows.iter().map(|row| (row.kind, &*row.name, &*row.nodes, &*row.place)).collect();
+        let expected =
+            [(OutageKind::Maintenance, "service", "n[1-4]", "r:1"), (OutageKind::Reserved, "course", "n1", "r:2")];
+        assert_eq!(seen, expected);
+        assert_eq!((&*rows[1].members, rows[1].is_of_slurm), (&["ann".to_string(), "physics".to_string()][..], true));
+        assert!(
+            rows.iter().all(|row| matches!((row.start, row.end), (OutageTime::Local(_), Some(OutageTime::Local(_)))))
+        );
+        assert_eq!(OutageFile::parse("r", "No reservations in the system\n").unwrap().rows, []);
     }
 
     #[test]

@@ -6,10 +6,11 @@
 //! that it touches.
 
 use super::fitting_job::FittingJob;
+use super::one::OneReservation;
 use super::scan_index::ScanIndex;
 use super::space::{Pass, Space};
 use crate::job::JobId;
-use crate::machine::{OutageKind, OutageLedger, Outages};
+use crate::machine::{Outage, OutageKind, OutageLedger, Outages};
 use crate::schedule::machine::Machine;
 use crate::schedule::queue::{QueuePlace, Waiting};
 use crate::schedule::rules::{Counting, Rules};
@@ -17,6 +18,10 @@ use crate::time::{Seconds, Time};
 
 /// The plan of one pass.
 pub struct PoolPlan {
+    /// What plans a pass in which nothing more is known than that the machine is smaller, if there is one reservation or none: that
+    /// is the same plan, and takes a third of the instructions.
+    one: Option<OneReservation>,
+    is_one: bool,
     /// How many reservations there may be.
     most: usize,
     is_blocked: bool,
@@ -26,7 +31,6 @@ pub struct PoolPlan {
     free: i64,
     /// The outages that are known.
     views: Vec<View>,
-    has_reserved: bool,
     /// When known outages begin that no job may reach into, ascending.
     edges: Vec<Time>,
     /// The places that a job touches that starts now: this instant, and edges as far as they were needed.
@@ -47,7 +51,7 @@ pub struct PoolPlan {
     counts_estimates: bool,
     /// Whether some jobs have reservations of the machine, or name them.
     has_classes: bool,
-    /// Scratch: the ends of jobs and of outages, with the processors that are free then.
+    /// Scratch: the ends of outages and of jobs that the pass starts, with the processors that are free then.
     ends: Vec<(Time, i64)>,
 }
 
@@ -140,13 +144,14 @@ fn ledger(machine: &Machine) -> &OutageLedger {
 impl PoolPlan {
     pub fn new(rules: &Rules) -> PoolPlan {
         PoolPlan {
+            one: rules.reservations.filter(|most| *most <= 1).map(|_| OneReservation::new()),
+            is_one: false,
             most: rules.reservations.map_or(usize::MAX, |most| most.max(1)),
             is_blocked: false,
             now: 0,
             procs: 0,
             free: 0,
             views: Vec::new(),
-            has_reserved: false,
             edges: Vec::new(),
             now_points: Vec::new(),
             points: Vec::new(),
@@ -160,6 +165,29 @@ impl PoolPlan {
             has_classes: false,
             ends: Vec::new(),
         }
+    }
+
+    /// What plans this pass instead.
+    #[inline]
+    fn one(&mut self) -> Option<&mut OneReservation> {
+        self.one.as_mut().filter(|_| self.is_one)
+    }
+
+    /// Whether nothing is known but outages without a known end that leave room for every waiting job.
+    fn is_smaller_machine(&self, machine: &Machine) -> bool {
+        let ledger = ledger(machine);
+        let is_for_ever =
+            |outage: &Outage| outage.is_out() && outage.start <= machine.now && outage.known_end() == Time::MAX;
+        let most = machine.procs() - ledger.out();
+        self.one.is_some()
+            && (ledger.is_quiet()
+                || !ledger.outages().has_classes()
+                    && ledger.known().all(|(_, outage)| is_for_ever(outage))
+                    && machine.waiting.iter().all(|job| job.procs <= most))
+    }
+
+    fn has_reserved(&self, at: Time) -> bool {
+        self.views.iter().any(|view| view.kind == OutageKind::Reserved && view.start <= at && at < view.end)
     }
 
     /// A waiting job that starts now.
@@ -182,12 +210,10 @@ impl PoolPlan {
             return;
         }
         let ledger = ledger(machine);
-        let running = machine.running.iter().map(|job| PlannedJob {
-            procs: job.procs.into(),
-            start: self.now,
-            end: job.end,
-            planned_end: ledger.planned_end(job.id, job.end),
-            class: ledger.job(job.id).class,
+        let running = machine.running.iter().map(|job| {
+            let known = ledger.job(job.id);
+            let planned_end = job.end.max(known.start + known.estimate);
+            PlannedJob { procs: job.procs.into(), start: self.now, end: job.end, planned_end, class: known.class }
         });
         let started = self.jobs.split_off(0);
         self.jobs = running.chain(started).collect();
@@ -253,7 +279,7 @@ impl PoolPlan {
     fn fits_now(&mut self, job: &PlannedJob, machine: &Machine) -> bool {
         let outages = ledger(machine).outages();
         if self.now_points.is_empty() {
-            let point = match self.has_reserved {
+            let point = match self.has_reserved(self.now) {
                 true => self.point(self.now, self.now, machine),
                 false => {
                     let (at, edge, left) = (self.now, self.now, self.free);
@@ -297,15 +323,27 @@ impl PoolPlan {
         }
         let ends = &mut self.ends;
         ends.clear();
-        ends.extend(machine.running.iter().map(|job| (job.end, i64::from(job.procs))));
         let of_views = self.views.iter().map(|view| (view.end, 0)).filter(|(end, _)| *end < Time::MAX);
         let running = if self.knows_running { machine.running.len() } else { 0 };
         ends.extend(self.jobs[running..].iter().map(|job| (job.end, job.procs)).chain(of_views));
         ends.sort_unstable();
-        let mut used: i64 = ends.iter().map(|(_, procs)| procs).sum();
+        let mut used = self.procs - self.out(self.now) - self.free;
         self.instants.push((self.now, used));
-        for &mut (end, procs) in ends {
-            used -= procs;
+        // Two lists in order of time.
+        let (mut others, mut running) = (self.ends.iter().copied().peekable(), machine.running.iter().peekable());
+        loop {
+            let end = match (running.peek(), others.peek()) {
+                (Some(job), Some((end, _))) => job.end.min(*end),
+                (Some(job), None) => job.end,
+                (None, Some((end, _))) => *end,
+                (None, None) => break,
+            };
+            while let Some(job) = running.next_if(|job| job.end == end) {
+                used -= i64::from(job.procs);
+            }
+            while let Some((_, procs)) = others.next_if(|other| other.0 == end) {
+                used -= procs;
+            }
             match self.instants.last_mut().filter(|last| last.0 == end) {
                 Some(last) => last.1 = used,
                 None => self.instants.push((end, used)),
@@ -320,7 +358,7 @@ impl PoolPlan {
         if left < job.procs || !self.keeps_plan(job, outages) {
             return None;
         }
-        let mut own = vec![match self.has_reserved {
+        let mut own = vec![match self.has_reserved(at) {
             true => self.point(at, at, machine),
             false => Point { at, edge: at, left, parts: Vec::new(), own: None, only: None },
         }];
@@ -344,12 +382,19 @@ impl PoolPlan {
 }
 
 impl Space for PoolPlan {
-    fn begin(&mut self, pass: &Pass<'_>, _index: Option<&ScanIndex>) -> bool {
+    fn begin(&mut self, pass: &Pass<'_>, index: Option<&ScanIndex>) -> bool {
         self.begin_anew(pass.machine);
+        if let Some(one) = self.one() {
+            return one.begin(pass, index);
+        }
         self.free > 0 && pass.machine.waiting.iter().any(|job| i64::from(job.procs) <= self.free)
     }
 
     fn begin_anew(&mut self, machine: &Machine) {
+        self.is_one = self.is_smaller_machine(machine);
+        if let Some(one) = self.one() {
+            return one.begin_anew(machine);
+        }
         let ledger = ledger(machine);
         (self.now, self.procs, self.free) = (machine.now, machine.procs().into(), machine.free());
         (self.is_blocked, self.knows_running, self.count, self.is_kept) = (false, false, 0, false);
@@ -368,7 +413,6 @@ impl Space for PoolPlan {
             end: outage.known_end(),
             procs: outage.procs.into(),
         }));
-        self.has_reserved = self.views.iter().any(|view| view.kind == OutageKind::Reserved);
         let hard = self.views.iter().filter(|view| view.kind != OutageKind::Drain && view.start > machine.now);
         self.edges.extend(hard.map(|view| view.start));
         self.edges.sort_unstable();
@@ -377,6 +421,9 @@ impl Space for PoolPlan {
 
     /// If nothing but arrivals happened, all is as it was, except that it is later.
     fn goes_on(&mut self, machine: &Machine) -> bool {
+        if let Some(one) = self.one() {
+            return one.goes_on(machine);
+        }
         if self.is_kept {
             self.free = machine.free();
             // What the last pass started runs now.
@@ -393,33 +440,42 @@ impl Space for PoolPlan {
     }
 
     /// The reservations stay only if the job counts as it was fitted.
-    fn counts_as(&mut self, fitted: Seconds, counted: Seconds, _now: Time) {
+    fn counts_as(&mut self, fitted: Seconds, counted: Seconds, now: Time) {
+        if let Some(one) = self.one() {
+            return one.counts_as(fitted, counted, now);
+        }
         self.is_kept &= fitted == counted;
     }
 
-    fn is_over(
-        &mut self,
-        _pass: &Pass<'_>,
-        _index: Option<&ScanIndex>,
-        _is_protected: bool,
-        _starts: &[JobId],
-    ) -> bool {
+    fn is_over(&mut self, pass: &Pass<'_>, index: Option<&ScanIndex>, is_protected: bool, starts: &[JobId]) -> bool {
+        if let Some(one) = self.one() {
+            return one.is_over(pass, index, is_protected, starts);
+        }
         self.free <= 0
     }
 
     fn count(&self) -> usize {
-        self.count
+        self.one.as_ref().filter(|_| self.is_one).map_or(self.count, Space::count)
     }
 
     fn are_all_closed(&self) -> bool {
-        self.is_blocked || self.count >= self.most
+        match self.one.as_ref().filter(|_| self.is_one) {
+            Some(one) => one.are_all_closed(),
+            None => self.is_blocked || self.count >= self.most,
+        }
     }
 
     fn is_too_wide(&self, procs: u32) -> bool {
-        i64::from(procs) > self.free
+        match self.one.as_ref().filter(|_| self.is_one) {
+            Some(one) => one.is_too_wide(procs),
+            None => i64::from(procs) > self.free,
+        }
     }
 
-    fn try_start(&mut self, job: FittingJob, _in_queue: bool, pass: &Pass<'_>) -> bool {
+    fn try_start(&mut self, job: FittingJob, in_queue: bool, pass: &Pass<'_>) -> bool {
+        if let Some(one) = self.one() {
+            return one.try_start(job, in_queue, pass);
+        }
         if job.procs > self.free {
             return false;
         }
@@ -434,6 +490,9 @@ impl Space for PoolPlan {
     }
 
     fn reserve(&mut self, job: &Waiting, length: Seconds, pass: &Pass<'_>) {
+        if let Some(one) = self.one() {
+            return one.reserve(job, length, pass);
+        }
         self.list_instants(pass.machine);
         let now = self.job(FittingJob::with(job, length), pass.machine);
         for number in 1..self.instants.len() {
@@ -454,11 +513,17 @@ impl Space for PoolPlan {
         self.reserved.push((job.id, None));
     }
 
-    fn block(&mut self, _id: JobId, _machine: &Machine) {
+    fn block(&mut self, id: JobId, machine: &Machine) {
+        if let Some(one) = self.one() {
+            return one.block(id, machine);
+        }
         self.is_blocked = true;
     }
 
-    fn list(&mut self, part: &[QueuePlace], _pass: &Pass<'_>, jobs: &mut Vec<Waiting>) {
+    fn list(&mut self, part: &[QueuePlace], pass: &Pass<'_>, jobs: &mut Vec<Waiting>) {
+        if let Some(one) = self.one() {
+            return one.list(part, pass, jobs);
+        }
         let fits = |job: &&Waiting| i64::from(job.procs) <= self.free;
         jobs.extend(part.iter().filter_map(QueuePlace::job).filter(fits));
     }
@@ -468,10 +533,13 @@ impl Space for PoolPlan {
     }
 
     fn has_reservation(&self, id: JobId) -> bool {
-        self.reserved.iter().any(|(other, _)| *other == id)
+        !self.is_one && self.reserved.iter().any(|(other, _)| *other == id)
     }
 
-    fn list_reservations(&mut self, _machine: &Machine, reserved: &mut Vec<(JobId, Time)>) {
+    fn list_reservations(&mut self, machine: &Machine, reserved: &mut Vec<(JobId, Time)>) {
+        if let Some(one) = self.one() {
+            return one.list_reservations(machine, reserved);
+        }
         reserved.extend(self.reserved.iter().filter_map(|&(id, start)| Some((id, start?))));
     }
 }

@@ -139,7 +139,7 @@ impl Exec {
         self.start()?;
         loop {
             self.line.clear();
-            self.news.push(&mut self.line, machine.now, &self.turn.free(machine), is_woken);
+            self.news.push(&mut self.line, machine, &self.turn.free(machine), is_woken);
             self.reserved.clear();
             self.was_order = false;
             // It is put back below, so that an answer can be applied while it is in the memory of the program.

@@ -1,11 +1,13 @@
 //! What has happened since the last line, and that line.
 
 use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
 
 use super::protocol::Introduction;
 use crate::job::{ArrivalNumber, InLog, Submission};
-use crate::machine::{Cluster, NodeShare, Resource, Tres};
+use crate::machine::{Cluster, NodeShare, OutageLedger, Resource, Tres};
 use crate::program::json::{push_fields, push_id, push_number};
+use crate::schedule::machine::Machine;
 use crate::time::{Seconds, Time};
 use crate::trace::RunFacts;
 
@@ -30,6 +32,8 @@ pub struct News {
     predicted: Vec<(ArrivalNumber, Seconds)>,
     /// The jobs that have left since the last line.
     gone: Vec<ArrivalNumber>,
+    /// The known outages that the program was told last.
+    outages: Vec<u32>,
     /// The free resources of each node as the program knows them. Empty: it knows none.
     free: Vec<Tres>,
     /// When running jobs have started.
@@ -145,7 +149,8 @@ impl News {
     }
 
     /// Appends the line of a pass. From then on the program knows everything.
-    pub fn push(&mut self, line: &mut Vec<u8>, now: Time, free: &Free<'_>, is_woken: bool) {
+    pub fn push(&mut self, line: &mut Vec<u8>, machine: &Machine, free: &Free<'_>, is_woken: bool) {
+        let now = machine.now;
         line.extend_from_slice(b"{\"pass\":");
         push_number(line, now);
         match free {
@@ -172,6 +177,9 @@ impl News {
             }
         }
         self.push_predictions(line);
+        if let Some(ledger) = &machine.outages {
+            self.push_outages(line, ledger, machine.nodes().map(|nodes| nodes.cluster()));
+        }
         self.gone.clear();
         if is_woken {
             line.extend_from_slice(b",\"woken\":true");
@@ -190,6 +198,34 @@ impl News {
             self.free.clear();
             self.free.extend_from_slice(free);
         }
+    }
+
+    /// Appends all outages that are known and not over, if they are others than those of the last line.
+    fn push_outages(&mut self, line: &mut Vec<u8>, ledger: &OutageLedger, cluster: Option<&Cluster>) {
+        let known: Vec<u32> = ledger.known().map(|(at, _)| at).collect();
+        if known == self.outages {
+            return;
+        }
+        self.outages = known;
+        let outages = ledger.known().map(|(_, outage)| {
+            let mut told = json!({ "kind": outage.kind.name(), "start": outage.start });
+            match cluster {
+                None => told["procs"] = outage.procs.into(),
+                Some(cluster) => {
+                    told["nodes"] =
+                        outage.nodes.iter().map(|&node| cluster.nodes[node as usize].name.as_str()).collect();
+                }
+            }
+            if outage.known_end() < Time::MAX {
+                told["end"] = outage.known_end().into();
+            }
+            if !outage.name.is_empty() {
+                told["name"] = outage.name.as_str().into();
+            }
+            told
+        });
+        push_name(line, "outages");
+        serde_json::to_writer(&mut *line, &outages.collect::<Vec<Value>>()).expect("a vector takes every line");
     }
 
     /// Appends the jobs that the program has not been told of: those that run, or those that do not.

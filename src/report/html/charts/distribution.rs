@@ -49,6 +49,7 @@ fn waits(compared: &Compared<'_>) -> Option<ChartFigure> {
         heading: "wait up to",
         place: &DataCell::duration,
         value: share,
+        bands: Vec::new(),
         caption:
             "At each wait the share of jobs that wait at most so long: a curve further up is better. The left end is \
                   the share of jobs that wait at most a second."
@@ -67,6 +68,7 @@ fn slowdowns(compared: &Compared<'_>) -> Option<ChartFigure> {
         heading: "bounded slowdown up to",
         place: &|limit| DataCell::shown(format!("{limit:.2}"), limit),
         value: share,
+        bands: Vec::new(),
         caption:
             "At each bounded slowdown the share of jobs that have at most so much: a curve further up is better. 1 is \
                   a job that did not wait."

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark};
+use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark, gone};
 use crate::html::axis::ChartAxis;
 use crate::html::figure::ChartPicture;
-use crate::html::frame::{Inside, WIDTH};
+use crate::html::frame::{Band, Inside, WIDTH};
 use crate::html::outside;
 use crate::html::svg::{Drawing, Ink, fitted};
 use crate::metrics::{Gantt, GanttJob, GanttNode, NodeGrants};
 use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date, readable_duration};
-use crate::trace::{NameKind, ShownNames};
+use crate::trace::{NameKind, ShownNames, Workload};
 use shadowtime_core::machine::{Cluster, joined_names, total_of};
 use shadowtime_core::tres::{Resource, Tres};
 
@@ -162,6 +162,23 @@ impl Rows<'_> {
         }
     }
 
+    /// What is out or reserved: of a pool the highest processors.
+    fn bands(&self, workload: &Workload, data: &GanttData) -> Vec<Band> {
+        let axis = self.axis();
+        match self {
+            Rows::Pool(_) => {
+                let top = axis.place(data.procs.into());
+                let mut bands = gone::hanging(workload, &data.window);
+                bands.iter_mut().for_each(|band| band.y = (band.y.0 * top, band.y.1 * top));
+                bands
+            }
+            Rows::Nodes(nodes) => gone::of_nodes(workload, &data.window, |name| {
+                let at = nodes.len() - 1 - nodes.iter().position(|node| node.name == name)?;
+                Some((axis.place(at as f64), axis.place((at + 1) as f64)))
+            }),
+        }
+    }
+
     /// From where to where some rows are. None if their node is not shown.
     fn span(&self, rows: &Range<u32>) -> Option<(f64, f64)> {
         let Rows::Nodes(nodes) = self else { return Some((f64::from(rows.start), f64::from(rows.end))) };
@@ -203,7 +220,9 @@ fn chart(compared: &Compared<'_>) -> ChartFigure {
             let title = format!("{}: {what}", fitted(name, f64::from(width) - 120.0));
             let x_title = if is_last(at) { "time since the beginning of the window" } else { "" };
             let x = (ChartAxis::time_between(0.0, length), x_title);
-            let frame = Frame { height, grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
+            let bands = rows.bands(compared.workload, data);
+            let frame =
+                Frame { height, bands, grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
             frame.draw_on(&mut drawing, f64::from(from), |drawing, inside| {
                 let place = ChartPlace { rows: &rows, inside, window: &data.window, has_tips: width == WIDE };
                 gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, cluster, &colors));
@@ -217,7 +236,7 @@ fn chart(compared: &Compared<'_>) -> ChartFigure {
         drawing.finish(&label)
     };
     ChartFigure {
-        legend: colors.legend(),
+        legend: colors.legend().into_iter().chain(gone::legend(compared.workload, &data.window)).collect(),
         picture: ChartPicture { narrow: draw(WIDTH), wide: draw(WIDE) },
         caption: caption(compared, by_node),
         data: table(data, colors.names, cluster.filter(|_| by_node)),

@@ -4,6 +4,7 @@
 mod by_setting;
 mod distribution;
 mod gantt;
+mod gone;
 mod heat_map;
 mod long_enough;
 mod on_nodes;
@@ -17,7 +18,7 @@ use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
 use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
-use super::frame::Frame;
+use super::frame::{Band, Frame};
 use super::svg::Point;
 use crate::metrics::{Measure, Probe, Replicates, Seen, UserTotals, Watched};
 use crate::time::Time;
@@ -133,6 +134,7 @@ struct CurveChart<'a> {
     /// A value in the table. None if the curve has ended.
     value: fn(Option<f64>) -> DataCell,
     caption: String,
+    bands: Vec<Band>,
 }
 
 impl CurveChart<'_> {
@@ -159,7 +161,7 @@ impl CurveChart<'_> {
         }
         ChartFigure {
             legend: compared.legend(),
-            picture: draw_curves(&Frame::new(self.label, self.x, self.y), &curves),
+            picture: draw_curves(&Frame { bands: self.bands, ..Frame::new(self.label, self.x, self.y) }, &curves),
             caption: self.caption,
             data,
             ..ChartFigure::default()

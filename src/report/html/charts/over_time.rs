@@ -1,10 +1,10 @@
 //! The queue and the machine over time: means of days or weeks if the log is long.
 
-use super::{Chart, ChartFigure, Compared, Curve, CurveChart, DataCell, Draw, PicturedSetting};
+use super::{Chart, ChartFigure, Compared, Curve, CurveChart, DataCell, Draw, PicturedSetting, gone};
 use crate::html::axis::ChartAxis;
 use crate::metrics::{Measure, Probe, Series, SeriesStep};
 use crate::text::counted;
-use crate::time::{DAY, HOUR, MINUTE, Seconds, date};
+use crate::time::{DAY, HOUR, MINUTE, Seconds, Time, date};
 use crate::trace::Workload;
 
 /// The chart of waiting jobs.
@@ -29,6 +29,9 @@ const MOST_POINTS: Seconds = 250;
 
 /// The steps of a series in one point.
 const STEPS: Seconds = 24;
+
+/// What bands from the top are.
+const HANGING: &str = " Shaded at the top: the share of the machine that is out, or reserved.";
 
 /// With more settings than this there are no bands: they would cover each other.
 const MOST_BANDS: usize = 2;
@@ -115,6 +118,9 @@ fn chart(
         true => format!(" Lines are means of each {name}; bands have the middle 80% of its time."),
         false => format!(" Lines are means of each {name}."),
     };
+    let shown = first..first + end as Time;
+    let hanging = gone::hanging(compared.workload, &shown);
+    let out = if hanging.is_empty() { "" } else { HANGING };
     let begin = |middle: f64| middle - time as f64 / 2.0;
     let chart = CurveChart {
         label,
@@ -126,9 +132,12 @@ fn chart(
             _ => DataCell::shown(crate::time::readable_duration(begin(middle)), middle),
         },
         value,
-        caption: format!("{caption}{bands}{missing}"),
+        caption: format!("{caption}{bands}{missing}{out}"),
+        bands: hanging,
     };
-    Some(chart.figure_of(compared, curves))
+    let mut figure = chart.figure_of(compared, curves);
+    figure.legend.extend(gone::legend(compared.workload, &shown));
+    Some(figure)
 }
 
 /// What is shown of the values of one point: their mean, and between which two the middle 80% are.

@@ -1,9 +1,11 @@
 //! Waits predicted by a simulation of the present queue (Smith, Taylor and Foster, "Using Run-Time Predictions to
 //! Estimate Queue Wait Times"). Unlike the other methods it depends on the site's scheduler.
 
+mod closed;
 mod draws;
 mod snapshot;
 
+pub use closed::{ClosedTime, ClosedTimes};
 pub use draws::{PastRatios, RatioHistory};
 pub use snapshot::{QueueSnapshot, SnapshotJob};
 

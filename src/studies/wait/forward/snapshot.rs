@@ -8,7 +8,7 @@ use super::draws::{PastRatios, RatioHistory};
 use super::{ForwardPlans, ForwardSetting};
 use crate::engine::{EngineError, EngineOptions, Named, Simulation};
 use crate::job::{Job, JobId, Submission};
-use crate::machine::{NodeGrant, Placement, Shapes, Tres, take};
+use crate::machine::{NodeGrant, OutagePlan, Outages, Placement, Shapes, Tres, take};
 use crate::predict;
 use crate::request::RequestId;
 use crate::schedule::{self, Accounts, Asked, Decisions, LogFacts, Machine, Policy, PolicyEvent, Scheduler};
@@ -31,6 +31,8 @@ pub struct QueueSnapshot {
     pub procs: u32,
     /// The nodes of the machine. None: it is a pool of processors.
     pub shapes: Option<Arc<Shapes>>,
+    /// The outages that are known. None: it is whole.
+    pub outages: Option<Arc<Outages>>,
     /// In order of their starts.
     pub running: Vec<SnapshotJob>,
     /// In order of arrival. A job that is submitted after `now` may start only from then on.
@@ -84,6 +86,7 @@ impl QueueSnapshot {
             accounts: accounts.clone(),
             procs: schedule.workload.procs,
             shapes: schedule.workload.shapes.clone(),
+            outages: schedule.workload.outages.as_ref().map(|outages| Arc::new(outages.known_at(now))),
             running: running.into_iter().map(|(id, elapsed)| job(id, elapsed)).collect(),
             waiting: waiting.map(|waiting| job(waiting.id, 0)).collect(),
         }
@@ -101,7 +104,7 @@ impl QueueSnapshot {
 
     /// Simulates the queue. Jobs have these runtimes, which are longer than they have run, and no other jobs arrive. `each` is
     /// called with the place of each waiting job and how long it waits from now on, in order of the starts, until it returns
-    /// false. It is called last with the jobs that can never start: they wait at least until the last event.
+    /// false. Running jobs that an outage stops do not wait again. It is called last with the jobs that can never start: they wait at least until the last event.
     ///
     /// # Errors
     /// If the scheduler breaks its contract.
@@ -136,7 +139,9 @@ impl QueueSnapshot {
         let running = on_nodes.as_ref().map_or(self.running.len(), |(running, _)| running.len());
         let arrays = std::iter::repeat_n(None, running).chain(self.waiting.iter().map(|job| job.array));
         let arrays = TaskArrays::of_jobs(arrays);
+        let outages = self.outages.as_ref().filter(|outages| outages.over_by(self.now) < outages.list.len() as u64);
         let facts = LogFacts::of_accounts(&self.accounts).on(self.shapes.as_ref()).with_arrays(&arrays);
+        let facts = facts.amid_outages(outages.is_some());
         let scheduler = schedule::catalog::build(&setting.scheduler, &facts);
         let (running, given) = match (&scheduler.shapes, on_nodes) {
             (Some(_), Some(on_nodes)) => on_nodes,
@@ -160,7 +165,9 @@ impl QueueSnapshot {
         let predictor = Named { name: knowledge.to_string(), value: predict::catalog::build(&predictor) };
         let first_submission = Some(self.first_submission);
         let options = EngineOptions { unix_start: self.unix_start, first_submission, ..setting.engine };
-        let mut future = Simulation::new(procs, scheduler, predictor, options);
+        let seen =
+            |outages: &Arc<Outages>| OutagePlan { outages: Arc::new(outages.seen_from(self.now)), first: self.now };
+        let mut future = Simulation::new(procs, scheduler, predictor, options).with_outages(outages.map(seen));
         for job in &jobs {
             future.submit(job)?;
         }
@@ -201,12 +208,23 @@ impl QueueSnapshot {
         let cluster = shapes.cluster();
         let mut free = cluster.resources();
         let mut grants: Vec<Option<NodeGrant>> = vec![None; self.running.len()];
-        // First those whose nodes are known: the others have the rest.
-        for is_known in [true, false] {
-            for (job, grant) in self.running.iter().zip(&mut grants).filter(|(job, _)| job.on.is_some() == is_known) {
+        // First those whose nodes are known: the others have the rest, if possible where no outage is.
+        let outages = self.outages.iter().flat_map(|outages| &outages.list);
+        let present = outages.filter(|outage| outage.start <= self.now && outage.end > self.now);
+        let out: Vec<u32> = present.flat_map(|outage| outage.nodes.iter().copied()).collect();
+        for (is_known, closed) in [(true, &[][..]), (false, &out), (false, &[])] {
+            for (job, grant) in self.running.iter().zip(&mut grants) {
+                if grant.is_some() || job.on.is_some() != is_known {
+                    continue;
+                }
                 let shape = shapes.get(job.request);
                 let room = match &job.on {
-                    None => Cow::Borrowed(&free),
+                    None if closed.is_empty() => Cow::Borrowed(&free),
+                    None => {
+                        let mut room = free.clone();
+                        closed.iter().for_each(|&node| room[node as usize] = Tres::default());
+                        Cow::Owned(room)
+                    }
                     Some(on) => {
                         let mut room = free.clone();
                         let others = (0..cluster.nodes.len()).filter(|&node| on.binary_search(&(node as u32)).is_err());
