@@ -192,6 +192,48 @@ fn a_job_of_a_low_tier_makes_way_and_starts_again() {
     assert_eq!(summary.utilization_of[0], Some(used / (8.0 * 1153.0)));
 }
 
+/// The first of these jobs that starts after a time.
+fn first_of(jobs: &[u32], after: i64, rows: &[Row], keys: &str) -> u32 {
+    let happened = happened(&two_tiers(1), rows, &format!("slurm:preempt=requeue,batch_sched_delay=0s{keys}"));
+    let starts = |&&(time, what, job): &&(i64, &str, u32)| what == "start" && time > after && jobs.contains(&job);
+    happened.iter().find(starts).unwrap_or_else(|| panic!("none of {jobs:?} starts: {happened:?}")).2
+}
+
+/// The first job is stopped at 101 and may start again at 222. The third one is submitted between, and both wait until 602.
+#[test]
+fn a_requeued_job_is_a_new_one_for_priorities() {
+    let rows = |submit| [(LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 500, 600), (LOW, submit, 4, 1000, 2000)];
+    let first = |submit, keys| {
+        let mut rows = rows(submit);
+        rows[1..].sort_by_key(|row| row.1);
+        let waiting = if submit < 100 { [0, 1] } else { [0, 2] };
+        first_of(&waiting, 300, &rows, keys) != 0
+    };
+    // Without priorities it has its old place.
+    assert!(!first(50, ""));
+    // With equal priorities it comes after those that were submitted before it was requeued.
+    assert!(first(50, ",order=multifactor"));
+    assert!(!first(200, ",order=multifactor"));
+    // Its age counts from the time at which it may start.
+    let by_age = ",order=multifactor,age_weight=1000,max_age=1000s,calc_period=1m";
+    assert!(first(200, by_age));
+    assert!(!first(230, by_age));
+}
+
+/// The second job has waited since 0, has a priority of 300 since the recalculation at 300, starts at 401, and is stopped at 411. The
+/// third job waits since 320.
+#[test]
+fn a_requeued_job_keeps_its_priority_until_the_next_recalculation() {
+    let keys = ",order=multifactor,age_weight=1000,max_age=1000s,calc_period=5m";
+    let rows = |runtime| {
+        let low = |submit| (LOW, submit, 4, 1000, 2000);
+        [(HIGH, 0, 4, 399, 420), low(0), low(320), (HIGH, 410, 4, runtime, 600)]
+    };
+    assert_eq!(first_of(&[1, 2], 420, &rows(140), keys), 1, "before 600");
+    assert_eq!(first_of(&[1, 2], 420, &rows(200), keys), 2, "after 600");
+    assert_eq!(first_of(&[1, 2], 420, &rows(200), ""), 1);
+}
+
 #[test]
 fn a_cancelled_job_ends_with_what_it_ran() {
     let rows = [(LOW, 0, 4, 1000, 2000), (LOW, 0, 4, 1000, 2000), (HIGH, 100, 4, 50, 60)];

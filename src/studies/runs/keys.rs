@@ -16,7 +16,7 @@ use crate::predict::catalog::table;
 use crate::trace::{Source, demo, digest};
 
 /// Increased whenever any result of the main command changes, so that rows of two revisions are never mixed.
-pub const RESULTS_REVISION: u32 = 10;
+pub const RESULTS_REVISION: u32 = 11;
 
 /// The keys of the runs of a plan.
 #[derive(Debug)]

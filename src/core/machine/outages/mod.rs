@@ -108,6 +108,8 @@ pub struct Outages {
     /// The first class is that of jobs without a reservation.
     classes: Vec<JobClass>,
     class_of: FxHashMap<(i32, i32, RequestId), u32>,
+    /// Those of the copies of users, from number 1 on. Empty if the users are those of the log.
+    users_of_log: Vec<i32>,
 }
 
 impl Outages {
@@ -136,17 +138,13 @@ impl Outages {
 
     /// The users of a log have other numbers now, from 1 on: `users` are the old ones. A user may have several.
     pub fn rename_users(&mut self, users: &[i32]) {
-        let mut new_of: FxHashMap<i32, Vec<i32>> = FxHashMap::default();
-        (1..).zip(users).for_each(|(new, &old)| new_of.entry(old).or_default().push(new));
-        let of_copies = |(&(user, group, request), &class): (&(i32, i32, RequestId), &u32)| {
-            let copies = new_of.get(&user).into_iter().flatten();
-            copies.map(move |&copy| ((copy, group, request), class)).collect::<Vec<_>>()
-        };
-        self.class_of = self.class_of.iter().flat_map(of_copies).collect();
+        self.users_of_log = users.to_vec();
     }
 
     /// The class of a job of this user and group that asks for this.
     pub fn class_of(&self, user: i32, group: i32, request: RequestId) -> u32 {
+        let of_log = usize::try_from(user - 1).ok().and_then(|at| self.users_of_log.get(at));
+        let user = of_log.copied().unwrap_or(user);
         self.class_of.get(&(user, group, request)).copied().unwrap_or(0)
     }
 

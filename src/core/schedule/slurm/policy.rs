@@ -15,9 +15,9 @@ use arrays::KnownArrays;
 
 use super::clock::{PassTimes, rest};
 use super::last_passes::{LastPasses, TriedIdle};
-use super::nodes::{NodesState, SlurmJob, SlurmQueue, SlurmSite};
+use super::nodes::{NodesState, RunningJob, SlurmJob, SlurmQueue, SlurmSite};
 use super::ranking::RankedJobs;
-use super::returning::Returning;
+use super::returning::{Returning, ReturningJob};
 use super::settings::Settings;
 use super::standing::Standings;
 use crate::job::{JobId, Submission};
@@ -52,10 +52,12 @@ pub(super) struct Slurm {
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
     refused: Vec<(JobId, Submission)>,
-    /// Jobs that were stopped and may not start yet.
+    /// Jobs that were requeued and may not start yet.
     returning: Returning,
     /// The running jobs that the last call of `pass` stops.
     stops: Vec<Stop>,
+    /// The same, until the engine has stopped them.
+    stopped: Vec<RunningJob>,
     /// Nodes of jobs that have ended, and until when these are completing.
     completing: VecDeque<(Time, NodeGrant)>,
     times: PassTimes,
@@ -112,6 +114,7 @@ impl Slurm {
             refused: Vec::new(),
             returning: Returning::new(settings.requeue_delay),
             stops: Vec::new(),
+            stopped: Vec::new(),
             completing: VecDeque::new(),
             times: PassTimes::new(&settings),
             revisit: Time::MAX,
@@ -126,15 +129,37 @@ impl Slurm {
 
     fn on_end(&mut self, id: JobId, now: Time) {
         self.submit_again(now);
+        self.leave_nodes(id, now);
+    }
+
+    /// A running job ends or is stopped. On nodes it returns the partition in which it ran, and its priorities by partition.
+    fn leave_nodes(&mut self, id: JobId, now: Time) -> Option<(usize, Vec<(usize, i64)>)> {
         self.standing.recalculate_until(now, &self.state.in_use);
         if let Some(ranked) = &mut self.ranked {
             ranked.get_mut().end(id, now);
         }
-        let Some(job) = self.state.in_use.end(id.0.into(), &self.site) else { return };
-        self.standing.end(&job, now);
+        let number = u64::from(id.0);
+        if let Some(at) = self.stopped.iter().position(|stopped| stopped.id == number) {
+            let stopped = self.stopped.swap_remove(at);
+            return Some((stopped.partition, self.standing.end(&stopped, now)));
+        }
+        // Something else than a pass ends it.
+        self.times.has_event = true;
+        let job = self.state.in_use.end(number, &self.site)?;
+        let priorities = self.standing.end(&job, now);
         if self.settings.epilog > 0 {
             self.completing.push_back((now + self.settings.epilog, job.grant));
         }
+        Some((job.partition, priorities))
+    }
+
+    /// A running job waits again. Its first submission counts no more, except where the queue is in order of submissions: Slurm's
+    /// priority/basic gives each job a number once.
+    fn on_requeue(&mut self, id: JobId, submission: &Submission, now: Time) {
+        let (partition, priorities) = self.leave_nodes(id, now).unzip();
+        let (since, submission) = (now + self.settings.epilog, *submission);
+        let priorities = priorities.unwrap_or_default();
+        self.returning.push(ReturningJob { since, begin: since, id, submission, partition, priorities });
     }
 }
 
@@ -190,12 +215,12 @@ impl Policy for Slurm {
                     ranked.get_mut().leave(job.id);
                 }
                 // One that was not accepted has left nothing behind.
-                if let Some(job) = self.leave_line(job.id) {
+                if let Some((job, _)) = self.leave_line(job.id) {
                     self.standing.withdraw(&job);
                     self.submit_again(self.times.now);
                 }
             }
-            PolicyEvent::Requeue(id, job) => self.returning.push(id, job, machine.now),
+            PolicyEvent::Requeue(id, job) => self.on_requeue(id, job, machine.now),
             _ => {}
         }
     }

@@ -1,17 +1,31 @@
-//! Jobs that were stopped to make way for others, and may not start again yet.
+//! Jobs that were requeued, and may not start again yet.
 
 use std::collections::VecDeque;
 
 use crate::job::{JobId, Submission};
 use crate::time::{Seconds, Time};
 
-/// In the order in which they were stopped.
+/// A job that was requeued.
+pub struct ReturningJob {
+    /// When its nodes were free of it. That is its submission from now on, as far as priorities decide.
+    pub since: Time,
+    /// When it may start, and its age begins.
+    pub begin: Time,
+    pub id: JobId,
+    pub submission: Submission,
+    /// The partition in which it ran, which is the first of its partitions from now on.
+    pub partition: Option<usize>,
+    /// By partition: the priority that it has until the next recalculation.
+    pub priorities: Vec<(usize, i64)>,
+}
+
+/// In the order in which they were requeued.
 ///
 /// Slurm gives a job that it requeues a begin time: the job may start when the permission for its last start has expired, which
 /// is after 121 seconds (`cred_expire` of AuthInfo is 120).
 pub struct Returning {
     delay: Seconds,
-    jobs: VecDeque<(Time, JobId, Submission)>,
+    jobs: VecDeque<ReturningJob>,
 }
 
 impl Returning {
@@ -20,24 +34,29 @@ impl Returning {
         Returning { delay: delay.max(1), jobs: VecDeque::new() }
     }
 
-    /// A job is stopped.
-    pub fn push(&mut self, id: JobId, job: &Submission, now: Time) {
-        self.jobs.push_back((now + self.delay, id, *job));
+    /// A job is requeued. Its begin follows from `since`.
+    pub fn push(&mut self, job: ReturningJob) {
+        self.jobs.push_back(ReturningJob { begin: job.since + self.delay, ..job });
     }
 
     /// A job leaves the system.
     pub fn remove(&mut self, id: JobId) {
-        self.jobs.retain(|(_, returning, _)| *returning != id);
+        self.jobs.retain(|returning| returning.id != id);
+    }
+
+    /// All priorities have been recalculated at this instant.
+    pub fn recalculate(&mut self, now: Time) {
+        self.jobs.iter_mut().filter(|job| job.since < now).for_each(|job| job.priorities.clear());
     }
 
     /// Takes out the jobs that may start at this instant.
-    pub fn take_until(&mut self, now: Time) -> Vec<(JobId, Submission)> {
-        let ready = self.jobs.partition_point(|(begin, ..)| *begin <= now);
-        self.jobs.drain(..ready).map(|(_, id, job)| (id, job)).collect()
+    pub fn take_until(&mut self, now: Time) -> Vec<ReturningJob> {
+        let ready = self.jobs.partition_point(|job| job.begin <= now);
+        self.jobs.drain(..ready).collect()
     }
 
     /// When the next of them may start.
     pub fn next(&self) -> Option<Time> {
-        self.jobs.front().map(|(begin, ..)| *begin)
+        self.jobs.front().map(|job| job.begin)
     }
 }

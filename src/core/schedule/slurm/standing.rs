@@ -36,8 +36,8 @@ pub struct Standings {
     changed: Option<Time>,
     /// By partition: what use is charged for.
     billing: Vec<Tres<f64>>,
-    /// By running job: what it asked for. Empty if nobody needs it.
-    started_jobs: FxHashMap<u64, SlurmJob>,
+    /// By running job: what it asked for, and the priorities that it had. Empty if nobody needs it.
+    started_jobs: FxHashMap<u64, (SlurmJob, Vec<i64>)>,
 }
 
 impl Standings {
@@ -119,7 +119,7 @@ impl Standings {
     pub fn priority(&mut self, job: &SlurmJob, partition: usize, now: Time) -> i64 {
         self.priorities
             .as_mut()
-            .map_or(-i64::from(job.nice), |priorities| priorities.of(job, partition, job.submit, None, now))
+            .map_or(-i64::from(job.nice), |priorities| priorities.of(job, partition, job.eligible, None, now))
     }
 
     /// Whether it matters what jobs use.
@@ -127,10 +127,15 @@ impl Standings {
         self.priorities.is_some() || !self.limits.is_empty()
     }
 
-    /// A job starts.
-    pub fn start(&mut self, job: SlurmJob) {
+    /// Whether the queue is in order of priorities. If not, it is in order of first submissions.
+    pub fn has_priorities(&self) -> bool {
+        self.priorities.is_some()
+    }
+
+    /// A job with these priorities starts.
+    pub fn start(&mut self, job: SlurmJob, priorities: Vec<i64>) {
         if self.counts_use() {
-            self.started_jobs.insert(job.id, job);
+            self.started_jobs.insert(job.id, (job, priorities));
         }
     }
 
@@ -139,14 +144,15 @@ impl Standings {
         self.limits.withdraw(job);
     }
 
-    /// A job ends. Recalculations before that must have been made.
-    pub fn end(&mut self, running: &RunningJob, now: Time) {
-        let Some(job) = self.started_jobs.remove(&running.id) else { return };
+    /// A job ends or is stopped. Recalculations before that must have been made. Returns the priorities that it had, by partition.
+    pub fn end(&mut self, running: &RunningJob, now: Time) -> Vec<(usize, i64)> {
+        let Some((job, priorities)) = self.started_jobs.remove(&running.id) else { return Vec::new() };
         self.limits.end(&job, running, now);
         let used = self.used(&job, running);
-        if let Some(priorities) = &mut self.priorities {
-            priorities.on_end(&used, now);
+        if let Some(of_site) = &mut self.priorities {
+            of_site.on_end(&used, now);
         }
+        if self.has_priorities() { job.partitions.into_iter().zip(priorities).collect() } else { Vec::new() }
     }
 
     fn used(&self, job: &SlurmJob, running: &RunningJob) -> RunningUse {
@@ -181,7 +187,7 @@ impl Standings {
 
     fn recalculate(&mut self, now: Time, in_use: &InUse) {
         let started = &self.started_jobs;
-        let running = || in_use.running.iter().filter_map(|job| Some((started.get(&job.id)?, job)));
+        let running = || in_use.running.iter().filter_map(|job| Some((&started.get(&job.id)?.0, job)));
         let uses: Vec<RunningUse> = running().map(|(asked, job)| self.used(asked, job)).collect();
         self.limits.recalculate(now, running());
         if let Some(priorities) = &mut self.priorities {

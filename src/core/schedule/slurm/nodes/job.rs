@@ -21,8 +21,10 @@ pub struct SlurmJob {
     pub qos: Option<usize>,
     /// Its partitions, as places in the cluster, in the order in which it names them.
     pub partitions: Vec<usize>,
-    /// When it was submitted.
+    /// When it was submitted; with priorities, when it was last requeued.
     pub submit: Time,
+    /// From when on its age counts.
+    pub eligible: Time,
     /// Its limit.
     pub limit: Seconds,
     /// How long passes plan it to run. None: for its limit.
@@ -123,6 +125,7 @@ impl SlurmJob {
             owner: 0,
             qos: None,
             submit: 0,
+            eligible: 0,
             limit: 0,
             planned: None,
             tasks,

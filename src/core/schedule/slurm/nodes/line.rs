@@ -67,11 +67,12 @@ impl SlurmQueue {
         at
     }
 
-    /// Removes a job from a place. Other tasks of its array stay there.
-    pub fn remove(&mut self, at: u32, id: u64, site: &SlurmSite) -> Option<SlurmJob> {
+    /// Removes a job from a place. Other tasks of its array stay there. Also returns its priorities, by place among its partitions.
+    pub fn remove(&mut self, at: u32, id: u64, site: &SlurmSite) -> Option<(SlurmJob, Vec<i64>)> {
         let place = self.jobs.get_mut(at as usize)?;
-        if let Some(task) = place.as_mut()?.job.take(id) {
-            return Some(task);
+        let waiting = place.as_mut()?;
+        if let Some(task) = waiting.job.take(id) {
+            return Some((task, waiting.priorities.clone()));
         }
         let job = place.take()?;
         if let Some(array) = job.job.array {
@@ -83,7 +84,7 @@ impl SlurmQueue {
             }
         }
         self.unused.push(at);
-        Some(job.job)
+        Some((job.job, job.priorities))
     }
 
     /// Computes all priorities anew. Returns whether the order has changed.

@@ -35,7 +35,7 @@ impl KnownArrays {
         let first = KnownArray { number: job.id, submit: job.submit, tasks: 0 };
         let known = self.arrived.entry(array).or_insert(first);
         known.tasks += 1;
-        (job.array, job.submit) = (Some(known.number), known.submit);
+        (job.array, job.submit, job.eligible) = (Some(known.number), known.submit, known.submit);
         let held = self.of_log.limited_size(array).map_or(0, |size| size.saturating_sub(known.tasks));
         job.behind = (held > 0).then(|| Box::new(ArrayTasks { held, ..ArrayTasks::default() }));
     }

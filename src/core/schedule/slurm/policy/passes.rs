@@ -118,6 +118,7 @@ impl Slurm {
     fn rank(&mut self, now: Time) {
         self.standing.recalculate_until(now, &self.state.in_use);
         let Some(last) = self.standing.take_change() else { return };
+        self.returning.recalculate(last);
         let standing = &mut self.standing;
         if self.line.rank(|job, partition| standing.priority(job, partition, last)) {
             self.last.forget();
@@ -167,8 +168,8 @@ impl Slurm {
         let PassResult { started, is_cut_off, .. } = self.make(now, kind);
         for started in started {
             let id = JobId(started.id as u32);
-            if let Some(job) = self.leave_line(id) {
-                self.standing.start(job);
+            if let Some((job, priorities)) = self.leave_line(id) {
+                self.standing.start(job, priorities);
             }
             if let Some(ranked) = &mut self.ranked {
                 ranked.get_mut().start(id, now);
@@ -198,9 +199,9 @@ impl Slurm {
     /// A running job makes way for another one. Its nodes take no job before the next second.
     fn stop(&mut self, running: RunningJob, now: Time) {
         let is_requeued = self.site.preempt_mode(running.partition) == PreemptMode::Requeue;
-        self.standing.end(&running, now);
         self.stops.push(Stop { id: JobId(running.id as u32), is_requeued });
-        self.completing.push_back((now + self.settings.epilog.max(1), running.grant));
+        self.completing.push_back((now + self.settings.epilog.max(1), running.grant.clone()));
+        self.stopped.push(running);
         (self.times.last_event, self.revisit) = (now, now);
     }
 

@@ -8,6 +8,7 @@ use crate::schedule::policy::NeverStarts;
 use crate::schedule::rules::Counting;
 use crate::schedule::slurm::clock::in_whole_minutes;
 use crate::schedule::slurm::nodes::SlurmJob;
+use crate::schedule::slurm::returning::ReturningJob;
 use crate::time::Time;
 
 /// The job as which a place in the line is ranked: of an array the first task, also if that has left.
@@ -45,7 +46,7 @@ impl Slurm {
             None => self.kind_on_pool(submission.procs),
         };
         (job.id, job.user, job.limit) = (id.0.into(), submission.user.into(), in_whole_minutes(submission.estimate));
-        job.submit = submission.submit;
+        (job.submit, job.eligible) = (submission.submit, submission.submit);
         job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
         if let Some(nodes) = nodes {
             self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
@@ -55,44 +56,62 @@ impl Slurm {
 
     /// Newcomers join the line.
     pub(super) fn line_up(&mut self, view: &Machine) {
-        let returned = self.returning.take_until(view.now);
-        // The daemon sees such a job when a pass looks at it.
-        self.needs_full |= !returned.is_empty();
-        let newcomers = std::mem::take(&mut self.newcomers).into_iter().map(|newcomer| (newcomer, false));
-        for ((id, submission), is_back) in newcomers.chain(returned.into_iter().map(|returned| (returned, true))) {
+        for (id, submission) in std::mem::take(&mut self.newcomers) {
             let Some(mut job) = self.job(id, &submission, view) else { continue };
-            if !self.standing.accepts(&job, is_back) {
+            if !self.standing.accepts(&job, false) {
                 self.refused.push((id, submission));
                 continue;
             }
-            if !is_back {
-                // The task of an array that was stopped is a job of its own.
-                self.arrays.join(id, &mut job);
+            self.arrays.join(id, &mut job);
+            self.join_line(id, &submission, job, &[], view.now);
+        }
+        for returned in self.returning.take_until(view.now) {
+            let ReturningJob { since, begin, id, ref submission, partition, ref priorities } = returned;
+            // The task of an array is a job of its own from now on.
+            let Some(mut job) = self.job(id, submission, view) else { continue };
+            self.standing.accepts(&job, true);
+            job.eligible = begin;
+            if self.standing.has_priorities() {
+                job.submit = since;
             }
-            let submit = job.submit;
-            let standing = &mut self.standing;
-            let priority = |job: &SlurmJob, partition: usize| standing.priority(job, partition, view.now);
-            let place = self.line.push(job, &self.site, priority);
-            self.line_places.insert(id, place);
-            if let Some(ranked) = &mut self.ranked {
-                let first = self.line.first(place).filter(|first| first.is_alone());
-                let ranked_as = first.map(|first| (ranked_as(first), place));
-                ranked.get_mut().arrive(id, &Submission { submit, ..submission }, ranked_as);
+            if let Some(at) = job.partitions.iter().position(|own| Some(*own) == partition) {
+                job.partitions[..=at].rotate_right(1);
             }
+            // The daemon sees such a job when a pass looks at it.
+            self.needs_full = true;
+            self.last.forget();
+            self.join_line(id, submission, job, priorities, view.now);
         }
     }
 
-    pub(super) fn leave_line(&mut self, id: JobId) -> Option<SlurmJob> {
+    /// A job joins the line; in some partitions with a priority that it has already.
+    fn join_line(&mut self, id: JobId, submission: &Submission, job: SlurmJob, has: &[(usize, i64)], now: Time) {
+        let (submit, standing) = (job.eligible, &mut self.standing);
+        let priority = |job: &SlurmJob, partition: usize| match has.iter().find(|(own, _)| *own == partition) {
+            Some((_, priority)) => *priority,
+            None => standing.priority(job, partition, now),
+        };
+        let place = self.line.push(job, &self.site, priority);
+        self.line_places.insert(id, place);
+        if let Some(ranked) = &mut self.ranked {
+            let first = self.line.first(place).filter(|first| first.is_alone());
+            let ranked_as = first.map(|first| (ranked_as(first), place));
+            ranked.get_mut().arrive(id, &Submission { submit, ..*submission }, ranked_as);
+        }
+    }
+
+    /// A job leaves the line. Also returns the priorities that it had.
+    pub(super) fn leave_line(&mut self, id: JobId) -> Option<(SlurmJob, Vec<i64>)> {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
         self.refused.retain(|(refused, _)| *refused != id);
         self.returning.remove(id);
         let place = self.line_places.remove(&id)?;
-        let job = self.line.remove(place, id.0.into(), &self.site)?;
+        let (job, priorities) = self.line.remove(place, id.0.into(), &self.site)?;
         self.state.forget_preemptor(job.number());
         if let Some(ranked) = self.ranked.as_mut().filter(|_| self.line.first(place).is_none()) {
             ranked.get_mut().leave_line(ranked_as(&job));
         }
-        Some(job)
+        Some((job, priorities))
     }
 
     /// A job has left the system: those that were refused are submitted again, before others.
