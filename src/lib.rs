@@ -40,7 +40,7 @@
 //!
 //! | package | floor | module | what it contains |
 //! |---|---|---|---|
-//! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`similar`], [`sort`], [`sorted_blocks`], [`tres`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, names that were probably meant, sorts that are compiled once, long sorted lists that change, resources and something of each (amounts, limits, weights), medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
+//! | `core` | 0 | [`files`], [`time`], [`job`], [`request`], [`spec`], [`settings_file`], [`text`], [`counts`], [`similar`], [`sort`], [`sorted_blocks`], [`tres`], [`stats`], [`rng`], [`parallel`], [`program`] | all files that are read, so that no output replaces one; basic types: durations, jobs (what is submitted and what is known only later), what they ask of nodes, `name:key=value` specs, settings in TOML with line numbers, text that is safe to print, counts by cause, names that were probably meant, sorts that are compiled once, long sorted lists that change, resources and something of each (amounts, limits, weights), medians and rank correlations, random streams from one seed, threads with results in a fixed order, programs of other people: starting, limits of time, ending |
 //! | `core` | 1 | [`machine`] | what a job asks of a machine, what is free, what a running job was given: a pool of processors, or the nodes and partitions of a site, from its slurm.conf or from TOML; its accounts and limits; parts of it that are out at times |
 //! | `core` | 2 | [`trace`] | logs in SWF and in the formats of accounting files, told by their content; writing SWF, compressed input, what jobs ask for and wait for, named cleaning rules with counts, jobs that follow the ends of others, shaping, the embedded log; the present queue of a site |
 //! | `core` | 3 | [`model`] | models of workloads and estimates, one file per model; the catalog of estimate models, the daily cycle, the assignment of users to jobs, scaling to a given load, and what models share: speedup, lifetimes |
@@ -164,7 +164,7 @@ pub mod sweep;
 
 #[doc(inline)]
 pub use shadowtime_core::{
-    engine, experiment, files, job, machine, metrics, model, output, parallel, predict, program, request, rng,
+    counts, engine, experiment, files, job, machine, metrics, model, output, parallel, predict, program, request, rng,
     schedule, settings_file, similar, sort, sorted_blocks, spec, stats, text, time, trace, tres,
 };
 #[doc(inline)]

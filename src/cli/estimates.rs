@@ -7,7 +7,7 @@ use super::stderr::note;
 use crate::experiment::Options;
 use crate::model::{EstimateModel, replace_estimates};
 use crate::report::{Cell, Output, counted_as, grouped, write_with_estimates};
-use crate::trace::{Cleaning, CleaningReport, ReadOptions, Source, TraceError, clean};
+use crate::trace::{Cleaning, CleaningCause, ReadOptions, Source, TraceError, clean};
 
 /// Writes the log with other estimates to `out`, the file of this name. Nothing else of it changes.
 pub fn write_log_with_estimates(
@@ -25,7 +25,8 @@ pub fn write_log_with_estimates(
     let mut jobs = clean(&log, &Cleaning { procs: Some(u32::MAX), ..Cleaning::default() })?;
     let unchanged =
         replace_estimates(&mut jobs, &log, model, seed).map_err(|why| TraceError::unusable(&log.name, why))?;
-    let CleaningReport { modelled, modelled_cut, modelled_short, .. } = jobs.cleaning;
+    let count = |cause| jobs.cleaning.count(cause);
+    let modelled = count(CleaningCause::Modelled);
     let mut estimates = vec![None; log.records.len()];
     for job in &jobs.jobs {
         estimates[job.record as usize] = Some(job.submission.estimate);
@@ -40,18 +41,18 @@ pub fn write_log_with_estimates(
         ("jobs", Cell::Count(modelled)),
         ("unchanged", Cell::Count(unchanged)),
         ("not_jobs", Cell::Count(others)),
-        ("runtimes_cut", Cell::Count(modelled_cut)),
-        ("over_estimate", Cell::Count(modelled_short)),
+        ("runtimes_cut", Cell::Count(count(CleaningCause::ModelledCut))),
+        ("over_estimate", Cell::Count(count(CleaningCause::ModelledShort))),
         ("seed", if model.is_random() { Cell::Count(seed) } else { Cell::None }),
     ];
     Ok(print.report(name_of_out, &row, || {
         let name = &log.name;
-        let jobs = counted_as(modelled, "job has an estimate", "jobs have estimates");
-        note(format_args!("{name}: {jobs} made by {maker}"));
+        let made = counted_as(modelled, "job has an estimate", "jobs have estimates");
+        note(format_args!("{name}: {made} made by {maker}"));
         note(format_args!("{name}: jobs whose estimate did not change: {}", grouped(unchanged)));
         if others > 0 {
             note(format_args!("{name}: records that are not jobs and were copied unchanged: {}", grouped(others)));
         }
-        report_short_estimates(name, modelled_cut, modelled_short);
+        report_short_estimates(name, &jobs.cleaning);
     })?)
 }

@@ -25,7 +25,7 @@ use crate::report::{Cell, Output, OutputError, Width, write_csv};
 use crate::runs::{ComputedRuns, FinishedRun, WantedOfRuns};
 use crate::sort::sort_by;
 use crate::time::{HOUR, Seconds, parse_duration, print_duration};
-use crate::trace::{Log, ReadOptions, Workload};
+use crate::trace::{CleaningCause, Log, ReadOptions, Workload};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -201,7 +201,7 @@ fn execute(args: &FidelityArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         workload: &workload,
         options: &options,
         // A replay of the log drops them before.
-        without_wait: recorded.without_wait as u64 + workload.cleaning.without_wait,
+        without_wait: recorded.without_wait as u64 + workload.cleaning.count(CleaningCause::WithoutWait),
         window: args.window,
     };
     let (with_waits, with_groups) = (jobs_out.is_some() || windows_out.is_some(), !keys.is_empty());

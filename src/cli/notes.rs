@@ -10,12 +10,17 @@ use crate::machine::{Constraint, Outages, Shapes};
 use crate::metrics::RunRow;
 use crate::model::EstimateModel;
 use crate::predict::catalog::{needs_users, table};
-use crate::report::{counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words};
+use crate::report::{
+    cleaning_in_words, counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words,
+};
 use crate::runs::NeverBySetting;
 use crate::spec::Spec;
 use crate::text::{joined_with_and, printable, shortened};
 use crate::time::readable_duration;
-use crate::trace::{ConditionSurvey, Log, PartitionMap, TimeUnit, Unit, UnitDoubt, Workload, beyond_a_pool};
+use crate::trace::{
+    CleaningCause, CleaningReport, ConditionSurvey, Log, PartitionMap, RowCause, TimeUnit, Unit, UnitDoubt, Workload,
+    beyond_a_pool,
+};
 
 /// Prints to standard error what cleaning dropped from a log or changed.
 pub fn report_cleaning(log: &Log, workload: &Workload) {
@@ -44,7 +49,7 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
             log.name
         ));
     }
-    let missing = log.conditions.unknown + cleaning.missing_dependencies;
+    let missing = log.conditions.unknown + cleaning.count(CleaningCause::MissingDependency);
     if missing > 0 {
         let jobs = counted_as(
             missing,
@@ -53,24 +58,17 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
         );
         note(format_args!("{}: {jobs}, or dropped: such a dependency counts as met", log.name));
     }
-    if cleaning.by_partition > 0 {
-        note(format_args!(
-            "{}: {} without an estimate: the limit of the partition is used (default_time, else max_time)",
-            log.name,
-            counted(cleaning.by_partition, "job")
-        ));
+    for words in cleaning_in_words(cleaning) {
+        note(format_args!("{}: {words}", log.name));
     }
-    if cleaning.cut_at_partition > 0 {
-        let jobs = counted_as(cleaning.cut_at_partition, "estimate is", "estimates are");
-        note(format_args!("{}: {jobs} longer than any partition of the job allows: cut at its max_time", log.name));
-    }
-    if cleaning.filled > 0 {
-        let share = cleaning.filled as f64 / cleaning.jobs() as f64;
-        let have = if cleaning.filled == 1 { "has" } else { "have" };
+    let filled = cleaning.count(CleaningCause::Filled);
+    if filled > 0 {
+        let share = filled as f64 / cleaning.jobs() as f64;
+        let have = if filled == 1 { "has" } else { "have" };
         let text = format!(
             "{}: {} ({}) {have} no estimate; used instead: {} (see --missing-estimate and --estimates)",
             log.name,
-            counted(cleaning.filled, "job"),
+            counted(filled, "job"),
             percent(share),
             filling_in_words(cleaning)
         );
@@ -84,16 +82,14 @@ pub fn report_cleaning(log: &Log, workload: &Workload) {
             note(text);
         }
     }
-    if cleaning.modelled > 0 {
-        note(format_args!(
-            "{}: the estimates of all {} were made by the model",
-            log.name,
-            counted(cleaning.modelled, "job")
-        ));
+    let modelled = cleaning.count(CleaningCause::Modelled);
+    if modelled > 0 {
+        note(format_args!("{}: the estimates of all {} were made by the model", log.name, counted(modelled, "job")));
     }
-    report_short_estimates(&log.name, cleaning.modelled_cut, cleaning.modelled_short);
-    if cleaning.out_of_order > 0 {
-        let jobs = counted_as(cleaning.out_of_order, "job was", "jobs were");
+    report_short_estimates(&log.name, cleaning);
+    let out_of_order = cleaning.count(CleaningCause::OutOfOrder);
+    if out_of_order > 0 {
+        let jobs = counted_as(out_of_order, "job was", "jobs were");
         warning(format_args!("{}: {jobs} submitted earlier than the job on the line above: sorted by time", log.name));
     }
 }
@@ -349,7 +345,7 @@ pub fn report_reading(log: &Log) {
         warning(format_args!("{}: {lines} skipped, the first of them {first}", log.name));
     }
     if let Some(state) = &source.first_unknown_state {
-        let jobs = counted(source.unknown_states, "job");
+        let jobs = counted(source.causes[RowCause::UnknownState], "job");
         warning(format_args!("{}: {jobs} with an unknown state, the first of them \"{state}\"", log.name));
     }
     if !source.unused_limits.is_empty() {
@@ -371,7 +367,8 @@ pub fn made_by(model: &EstimateModel, seed: u64) -> String {
 }
 
 /// Prints for how many jobs the estimates of a model are too short.
-pub fn report_short_estimates(name: &str, cut: u64, short: u64) {
+pub fn report_short_estimates(name: &str, cleaning: &CleaningReport) {
+    let [cut, short] = [CleaningCause::ModelledCut, CleaningCause::ModelledShort].map(|cause| cleaning.count(cause));
     if cut > 0 {
         note(format_args!(
             "{name}: runtimes longer than the longest estimate, treated as equal to it: {}",

@@ -26,7 +26,7 @@ use crate::search::{
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable;
 use crate::time::{parse_duration, readable_duration};
-use crate::trace::Workload;
+use crate::trace::{CleaningCause, Workload};
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -151,7 +151,7 @@ fn execute(args: &SearchArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     }
     // The search must not use anything about the jobs that it is evaluated on later.
     let searched = trained.clone().unwrap_or(0..jobs);
-    let estimates = workload.cleaning.filled < workload.cleaning.jobs();
+    let estimates = workload.cleaning.count(CleaningCause::Filled) < workload.cleaning.jobs();
     let space = TemplateSpace::of(&workload.jobs[searched.clone()], estimates, args.histories);
     let judge = Judge::new(&workload.jobs[searched.clone()], searched);
     let threads = args.output.threads();

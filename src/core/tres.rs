@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
+use crate::counts::CauseWords;
 use crate::text::{counted, shortened};
 
 /// Defines the resources with what is written of them.
@@ -69,7 +70,10 @@ macro_rules! form {
                 asking_jobs: (concat!($short, "_jobs"), concat!("jobs with ", $many)),
                 asked_by_all: ($name, concat!("the ", $many, " of these jobs together")),
                 asked_at_most: (concat!($name, "_max"), concat!("most ", $many, " of a job")),
-                jobs_without: (concat!("without_", $name), concat!("jobs without ", $many)),
+                jobs_without: CauseWords::drops(concat!("jobs without ", $many))
+                    .column(concat!("without_", $name), concat!("jobs without ", $many))
+                    .noted(concat!("job without ", $many), concat!("jobs without ", $many))
+                    .found("job", concat!("without ", $many, ": dropped")),
                 utilization: (
                     concat!("utilization_", $name),
                     concat!("share of the ", $many, " that jobs were given; empty without ", $many),
@@ -122,7 +126,7 @@ pub struct ResourceColumns {
     /// The most that one of them asks for.
     pub asked_at_most: (&'static str, &'static str),
     /// How many jobs of a log ask for none, if it is the unit.
-    pub jobs_without: (&'static str, &'static str),
+    pub jobs_without: CauseWords,
     /// The share of it that jobs were given.
     pub utilization: (&'static str, &'static str),
     /// Waits for want of it.

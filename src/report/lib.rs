@@ -35,8 +35,8 @@ pub use requests::{RequestRow, request_columns, requests_in_words, write_request
 pub use runs::write_runs;
 pub use shown::{percent, seeds_in_words, shown, shown_or_dash, signed_percent, with_interval};
 pub use survey::{
-    FINDING_COLUMNS, FindingRow, NameRow, dropped_in_words, filling_in_words, finding_rows, name_columns,
-    reading_in_words, survey_columns, write_findings, write_names, write_survey,
+    FINDING_COLUMNS, FindingRow, NameRow, cleaning_in_words, dropped_in_words, filling_in_words, finding_rows,
+    name_columns, reading_in_words, survey_columns, write_findings, write_names, write_survey,
 };
 pub use swept::{option_cell, swept_cells, with_swept};
 pub use table::{Table, named_rows};

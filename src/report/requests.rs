@@ -30,8 +30,9 @@ fn memory(request: &Request, is_per_node: bool) -> Option<u64> {
     }
 }
 
-fn device(request: &Request, kind: Resource, is_per_node: bool) -> Option<u32> {
-    match request.devices[kind] {
+/// What a job asks for of the device at this place of [`Resource::DEVICES`].
+fn device(request: &Request, at: usize, is_per_node: bool) -> Option<u32> {
+    match request.devices[Resource::DEVICES[at]] {
         DeviceAsked::PerNode(count) if is_per_node => Some(count),
         DeviceAsked::Total(count) if !is_per_node => Some(count),
         _ => None,
@@ -51,13 +52,11 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         count "memory" "its memory on each node, in MB; 0 is all of it" memory(&row.request, true);
         count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
     };
-    let devices = Resource::DEVICES.into_iter().flat_map(|kind| {
+    let devices = Resource::DEVICES.into_iter().enumerate().flat_map(|(at, kind)| {
         let ResourceColumns { asked, asked_per_node, .. } = kind.columns();
         [
-            Column::of(kind, *asked, Shown::Count, |row: &RequestRow<'a>, kind| {
-                device(&row.request, kind, false).into()
-            }),
-            Column::of(kind, *asked_per_node, Shown::Count, |row, kind| device(&row.request, kind, true).into()),
+            Column::of(at, *asked, Shown::Count, |row: &RequestRow<'a>, at| device(&row.request, at, false).into()),
+            Column::of(at, *asked_per_node, Shown::Count, |row, at| device(&row.request, at, true).into()),
         ]
     });
     let behind = column_list! {

@@ -9,92 +9,51 @@ use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Column, Shown, column_list};
 use crate::text::{counted, counted_as, grouped, printable};
 use crate::time::{date, readable_duration};
-use crate::trace::{CleaningReport, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey};
+use crate::trace::{
+    CleaningCause, CleaningReport, DeviceSurvey, FIELD_NAMES, Findings, LineFault, Log, SourceReport, Survey,
+};
+use shadowtime_core::counts::CauseWords;
 use shadowtime_core::output::write_rows;
 use shadowtime_core::tres::{Resource, ResourceColumns};
 
-/// The rules of cleaning that drop records, with their counts.
-fn drops(cleaning: &CleaningReport) -> [(&'static str, u64); 9] {
-    [
-        ("without processors", cleaning.without_procs),
-        ("with a negative run time", cleaning.negative_runtime),
-        ("with a negative submit time", cleaning.negative_submit),
-        ("cancelled before they had processors", cleaning.never_ran),
-        ("wider than the machine", cleaning.too_wide),
-        ("never able to run on its nodes", cleaning.unplaceable.count()),
-        ("never able to start because of their conditions", cleaning.never_eligible.count()),
-        ("without an estimate", cleaning.without_estimate),
-        ("without a recorded wait", cleaning.without_wait),
-    ]
+/// The causes for which cleaning drops records, or those of its notes, with how often each applied.
+fn cleaned(cleaning: &CleaningReport, is_drop: bool) -> Vec<(&'static str, u64)> {
+    let all = CleaningCause::ALL.iter().filter(|(_, words)| words.is_drop == is_drop && !words.listed.is_empty());
+    all.map(|(cause, words)| (words.listed, cleaning.count(*cause))).collect()
 }
 
-/// The rows that reading dropped, with their counts: the words for one, and for several.
-fn source_drops(source: &SourceReport) -> Vec<(String, String, u64)> {
-    let before = [
-        ("step of a job", "steps of jobs", source.steps),
-        ("range of a job array", "ranges of job arrays", source.array_ranges),
-        ("parent of a job array", "parents of job arrays", source.array_parents),
-        ("row that repeats another", "rows that repeat others", source.repeated),
-        ("job that had not ended", "jobs that had not ended", source.not_ended),
-        ("row that does not report the end of a job", "rows that do not report the end of a job", source.other_events),
-    ];
-    let devices = Resource::DEVICES.into_iter().map(|kind| {
-        let [one, many] = ["job", "jobs"].map(|jobs| format!("{jobs} without {}", kind.many()));
-        (one, many, source.without_device[kind])
-    });
-    let behind = [("job of another cluster", "jobs of other clusters", source.other_clusters)];
-    let owned = |(one, many, count): (&str, &str, u64)| (one.to_string(), many.to_string(), count);
-    before.into_iter().map(owned).chain(devices).chain(behind.map(owned)).collect()
+/// The same of reading.
+fn read(source: &SourceReport, is_drop: bool) -> Vec<(&'static str, u64)> {
+    let all = source.counts().filter(|(words, _)| words.is_drop == is_drop && !words.listed.is_empty());
+    all.map(|(words, count)| (words.listed, count)).collect()
+}
+
+/// A cause in words for one, or for several.
+fn noted(words: &CauseWords, count: u64) -> String {
+    counted_as(count, words.noted[0], words.noted[1])
 }
 
 /// What reading did to the rows of a log, one sentence each. Empty if there is nothing to say.
 pub fn reading_in_words(source: &SourceReport) -> Vec<String> {
     let mut words = Vec::new();
     if source.dropped() > 0 {
-        let causes = source_drops(source).into_iter().filter(|(_, _, count)| *count > 0);
-        let causes: Vec<_> = causes.map(|(one, many, count)| counted_as(count, &one, &many)).collect();
+        let causes = source.counts().filter(|(words, count)| words.is_drop && *count > 0);
+        let causes: Vec<_> = causes.map(|(words, count)| noted(words, count)).collect();
         let (dropped, rows) = (grouped(source.dropped()), counted(source.rows, "row"));
         let verbs =
             if source.dropped() == 1 { "is no job of its own and was" } else { "are no jobs of their own and were" };
         words.push(format!("{dropped} of {rows} {verbs} dropped: {}", causes.join(", ")));
     }
-    for (count, one, many) in [
-        (
-            source.held,
-            "job was held; it counts as submitted when it became eligible (see the key submit-time of --log-format)",
-            "jobs were held; they count as submitted when they became eligible (see the key submit-time of --log-format)",
-        ),
-        (
-            source.waits_cut,
-            "job started before it was submitted; its wait is 0",
-            "jobs started before they were submitted; their wait is 0",
-        ),
-        (
-            source.clock_changes,
-            "job has a start and an end that differ from its run time by an hour or more; the run time is used",
-            "jobs have a start and an end that differ from their run time by an hour or more; the run time is used",
-        ),
-        (
-            source.reserved,
-            "job ran in a reservation of the administrator, which is not simulated",
-            "jobs ran in reservations of the administrator, which are not simulated",
-        ),
-        (
-            source.extra_fields,
-            "record has fields after the 18th, which are ignored",
-            "records have fields after the 18th, which are ignored",
-        ),
-        (
-            source.unmatched_requests,
-            "row of --requests is of a job that is not in the log",
-            "rows of --requests are of jobs that are not in the log",
-        ),
-    ] {
-        if count > 0 {
-            words.push(counted_as(count, one, many));
-        }
-    }
+    let notes = source.counts().filter(|(words, count)| !words.is_drop && !words.noted[0].is_empty() && *count > 0);
+    words.extend(notes.map(|(words, count)| noted(words, count)));
     words
+}
+
+/// What cleaning did to the estimates of jobs because of their partitions, one sentence each.
+pub fn cleaning_in_words(cleaning: &CleaningReport) -> Vec<String> {
+    let notes = CleaningCause::ALL.iter().map(|(cause, words)| (words, cleaning.count(*cause)));
+    let notes = notes.filter(|(words, count)| !words.noted[0].is_empty() && *count > 0);
+    notes.map(|(words, count)| noted(words, count)).collect()
 }
 
 /// A name of a log: its kind, its number and the name.
@@ -118,7 +77,7 @@ pub fn write_names(out: &mut dyn Write, log: &Log) -> io::Result<()> {
 
 /// What cleaning dropped, in one line. None if it dropped nothing.
 pub fn dropped_in_words(cleaning: &CleaningReport) -> Option<String> {
-    let causes = drops(cleaning).into_iter().filter(|(_, count)| *count > 0);
+    let causes = cleaned(cleaning, true).into_iter().filter(|(_, count)| *count > 0);
     let causes: Vec<_> = causes.map(|(what, count)| format!("{} {what}", grouped(count))).collect();
     let (dropped, records) = (cleaning.dropped(), cleaning.records);
     let share = percent(dropped as f64 / records as f64);
@@ -195,20 +154,11 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
             "\nReading dropped {}",
             counted_as(source.dropped(), "row that is no job of its own", "rows that are no jobs of their own")
         )?;
-        let drops = source_drops(source);
-        let drops: Vec<_> = drops.iter().map(|(_, many, count)| (many.as_str(), *count)).collect();
-        write_counts(out, width, &drops, source.rows)?;
+        write_counts(out, width, &read(source, true), source.rows)?;
     }
-    let changes = [
-        ("that never started", source.never_started),
-        ("held, submitted when they became eligible", source.held),
-        ("started before they were submitted", source.waits_cut),
-        ("with the run time of the format, not of their times", source.clock_changes),
-        ("with an unknown state", source.unknown_states),
-        ("with fields after the 18th, ignored", source.extra_fields),
-        ("rows of --requests without a record", source.unmatched_requests),
-        ("dependencies on jobs that are not there, met", survey.conditions.unknown + cleaning.missing_dependencies),
-    ];
+    let missing = survey.conditions.unknown + cleaning.count(CleaningCause::MissingDependency);
+    let mut changes = read(source, false);
+    changes.push(("dependencies on jobs that are not there, met", missing));
     if changes.iter().any(|(_, count)| *count > 0) {
         writeln!(out, "\nReading notes of the {}", counted(cleaning.records, "record"))?;
         write_counts(out, width, &changes, cleaning.records)?;
@@ -227,14 +177,10 @@ pub fn write_survey(out: &mut dyn Write, width: Width, survey: &Survey) -> io::R
     write_counts(out, width, &states, cleaning.records)?;
 
     let filled_with = format!("estimates filled in, with {}", filling_in_words(cleaning));
-    let noted = [
-        (filled_with.as_str(), cleaning.filled),
-        ("run times of 0, simulated as 1 second", cleaning.zero_runtime),
-        ("run times over the estimate", cleaning.overruns),
-        ("submitted before the record above, sorted", cleaning.out_of_order),
-    ];
+    let mut noted = vec![(filled_with.as_str(), cleaning.count(CleaningCause::Filled))];
+    noted.extend(cleaned(cleaning, false));
     writeln!(out, "\nCleaning would drop {}", counted(cleaning.dropped(), "record"))?;
-    write_counts(out, width, &drops(cleaning), cleaning.records)?;
+    write_counts(out, width, &cleaned(cleaning, true), cleaning.records)?;
     writeln!(out, "and of the {} left it notes", counted(survey.jobs as u64, "job"))?;
     write_counts(out, width, &noted, survey.jobs as u64)?;
 
@@ -283,40 +229,15 @@ pub fn survey_columns() -> Vec<Column<Survey>> {
         duration "runtime_max" "longest runtime in seconds" Cell::Seconds(log.runtime_max as f64);
         duration "estimate_mean" "mean estimate in seconds" Cell::Seconds(log.estimate_mean);
         count "dropped" "records that cleaning drops, for one of the next seven reasons" log.cleaning.dropped();
-        count "without_procs" "records without processors" log.cleaning.without_procs;
-        count "negative_runtime" "records with a negative run time" log.cleaning.negative_runtime;
-        count "negative_submit" "records with a negative submit time" log.cleaning.negative_submit;
-        count "never_ran" "jobs that were cancelled before they had processors" log.cleaning.never_ran;
-        count "too_wide" "jobs wider than the machine" log.cleaning.too_wide;
-        count "without_estimate" "jobs without an estimate" log.cleaning.without_estimate;
-        count "without_wait" "jobs without a recorded wait" log.cleaning.without_wait;
-        count "estimates_filled" "jobs whose missing estimate is filled in" log.cleaning.filled;
-        count "zero_runtime" "jobs with a run time of 0, simulated as 1 second" log.cleaning.zero_runtime;
-        count "overruns" "jobs that run longer than their estimate" log.cleaning.overruns;
-        count "out_of_order" "jobs submitted before the record above" log.cleaning.out_of_order;
+    };
+    let of_source = column_list! {
+        |log: Survey|
         label "format" "the format of the log" log.source.format.to_string();
         count "peak" "most processors in use at once; empty if the log has no waits" log.peak;
         count "rows" "rows that were read: the next eight counts and the records" log.source.rows;
-        count "steps" "rows that are steps of jobs" log.source.steps;
-        count "array_ranges" "rows that are ranges of job arrays" log.source.array_ranges;
-        count "array_parents" "rows that are parents of job arrays" log.source.array_parents;
-        count "repeated" "rows that repeat others" log.source.repeated;
-        count "not_ended" "jobs that had not ended" log.source.not_ended;
-        count "other_events" "rows that do not report the end of a job" log.source.other_events;
-    };
-    let without = |kind: Resource| {
-        let value = |log: &Survey, kind| log.source.without_device[kind].into();
-        Column::of(kind, kind.columns().jobs_without, Shown::Count, value)
     };
     let of_records = column_list! {
         |log: Survey|
-        count "other_clusters" "jobs of other clusters" log.source.other_clusters;
-        count "never_started" "records of jobs that never started" log.source.never_started;
-        count "held" "jobs that were held, submitted when they became eligible" log.source.held;
-        count "waits_cut" "jobs that started before they were submitted" log.source.waits_cut;
-        count "clock_changes" "jobs whose times differ from their run time by an hour or more" log.source.clock_changes;
-        count "unknown_states" "records with an unknown state" log.source.unknown_states;
-        count "extra_fields" "records with fields after the 18th" log.source.extra_fields;
         label "states" "how many records have each state: STATE:COUNT, with blanks between them" states(log);
         duration "wait_mean" "mean recorded wait in seconds" log.wait_mean.map(Cell::Seconds);
         duration "estimate_max" "largest estimate in seconds" Cell::Seconds(log.estimate_max as f64);
@@ -350,14 +271,25 @@ pub fn survey_columns() -> Vec<Column<Survey>> {
         count "cpu_memory_median" "the median of that memory, in MB" log.requests.memory_per_cpu.map(|memory| memory.median);
         count "cpu_memory_max" "the largest, in MB" log.requests.memory_per_cpu.map(|memory| memory.largest);
     };
-    let asked = |kind: Resource| {
+    let cleaned = CleaningCause::ALL.iter().enumerate().filter(|(_, (_, words))| !words.column.0.is_empty());
+    let cleaned = cleaned.map(|(at, (_, words))| {
+        Column::of(at, words.column, Shown::Count, |log: &Survey, at| {
+            log.cleaning.count(CleaningCause::ALL[at].0).into()
+        })
+    });
+    let source = SourceReport::default();
+    let read = source.counts().enumerate().filter(|(_, (words, _))| !words.column.0.is_empty());
+    let read = read.map(|(at, (words, _))| {
+        Column::of(at, words.column, Shown::Count, |log: &Survey, at| {
+            log.source.counts().nth(at).map(|(_, count)| count).into()
+        })
+    });
+    let asked = |(at, kind): (usize, Resource)| {
         let ResourceColumns { asking_jobs, asked_by_all, asked_at_most, .. } = kind.columns();
         [
-            Column::of(kind, *asking_jobs, Shown::Count, |log: &Survey, kind| log.requests.devices[kind].jobs.into()),
-            Column::of(kind, *asked_by_all, Shown::Count, |log: &Survey, kind| log.requests.devices[kind].all.into()),
-            Column::of(kind, *asked_at_most, Shown::Count, |log: &Survey, kind| {
-                log.requests.devices[kind].largest.into()
-            }),
+            Column::of(at, *asking_jobs, Shown::Count, |log: &Survey, at| device(log, at).jobs.into()),
+            Column::of(at, *asked_by_all, Shown::Count, |log: &Survey, at| device(log, at).all.into()),
+            Column::of(at, *asked_at_most, Shown::Count, |log: &Survey, at| device(log, at).largest.into()),
         ]
     };
     let of_requests = column_list! {
@@ -367,9 +299,14 @@ pub fn survey_columns() -> Vec<Column<Survey>> {
         count "exclusive_jobs" "jobs that share their nodes with no other job" log.requests.exclusive_jobs;
         count "all_memory_jobs" "jobs that ask for all memory of their nodes" log.requests.all_memory_jobs;
     };
-    let devices = Resource::DEVICES.into_iter();
-    let before = of_log.into_iter().chain(devices.clone().map(without)).chain(of_records);
-    before.chain(devices.flat_map(asked)).chain(of_requests).collect()
+    let devices = Resource::DEVICES.into_iter().enumerate().flat_map(asked);
+    let before = of_log.into_iter().chain(cleaned).chain(of_source).chain(read).chain(of_records);
+    before.chain(devices).chain(of_requests).collect()
+}
+
+/// What jobs ask for of the device at this place of [`Resource::DEVICES`].
+fn device(survey: &Survey, at: usize) -> DeviceSurvey {
+    survey.requests.devices[Resource::DEVICES[at]]
 }
 
 fn states(survey: &Survey) -> String {

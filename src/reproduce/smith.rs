@@ -10,7 +10,7 @@ use crate::search::{
     ComparedPredictor, Genetic, Judge, Score, SearchLimits, SearchStep, TemplateSpace, compare_predictors, genetic,
     greedy,
 };
-use crate::trace::Workload;
+use crate::trace::{CleaningCause, Workload};
 
 /// Smith, Foster and Taylor: templates, and the search for them.
 pub const SMITH: Study = Study {
@@ -152,7 +152,7 @@ fn compute(setup: &Setup, progress: StepDone<'_>) -> Result<Computed, StudyError
 /// Searches with this number of genetic searches, with the seeds from 0 on, and measures the other predictors.
 fn results(setup: &Setup, workload: &Workload, step: &dyn Fn()) -> Result<SmithResults, StudyError> {
     let jobs = 0..workload.jobs.len();
-    let relative = workload.cleaning.filled < workload.cleaning.jobs();
+    let relative = workload.cleaning.count(CleaningCause::Filled) < workload.cleaning.jobs();
     let space = TemplateSpace::of(&workload.jobs, relative, false);
     let judge = Judge::new(&workload.jobs, jobs.clone());
     let limits = SearchLimits { evaluations: None, deadline: None, stopped: &|| false, threads: setup.threads };

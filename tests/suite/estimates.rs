@@ -5,6 +5,7 @@ use std::fs;
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::model::{EstimateModel, Modes, Sample, ks_distance};
 use shadowtime::time::{HOUR, MINUTE};
+use shadowtime::trace::CleaningCause::{Filled, Modelled, ModelledCut, ModelledShort, Overrun};
 use shadowtime::trace::{Cleaning, ReadOptions, Source, clean, demo, read};
 
 use crate::support::{Ran, assert_golden, demo_text, real_log, real_logs, sim, sim_fed, sim_ok};
@@ -287,11 +288,12 @@ fn the_library_says_what_was_replaced() {
     let workload = options(&[("estimates", "tsafrir:tmax=6h,at-tmax=1")]).clean(&log).unwrap();
     let report = workload.cleaning;
     let longer = |limit: i64| log.records.iter().filter(|record| record.runtime > limit).count() as u64;
-    assert_eq!((report.modelled, report.modelled_cut, report.filled), (5000, longer(6 * HOUR), 0));
+    let counts = [Modelled, ModelledCut, Filled].map(|cause| report.count(cause));
+    assert_eq!(counts, [5000, longer(6 * HOUR), 0]);
     // More jobs are longer than 6 hours than the 1% that have the longest estimate.
-    assert!(report.modelled_short > 0 && report.overruns >= report.modelled_cut);
+    assert!(report.count(ModelledShort) > 0 && report.count(Overrun) >= report.count(ModelledCut));
     let plain = options(&[]).clean(&log).unwrap().cleaning;
-    assert_eq!((plain.modelled, plain.modelled_cut, plain.modelled_short), (0, 0, 0));
+    assert_eq!([Modelled, ModelledCut, ModelledShort].map(|cause| plain.count(cause)), [0; 3]);
 }
 
 /// The estimates of a real log's sane jobs up to some limit.

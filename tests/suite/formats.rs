@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::job::Job;
-use shadowtime::trace::{Log, LogReading, Record, Source, TraceError, clean, peak, read};
+use shadowtime::trace::{Log, LogReading, Record, RowCause, Source, TraceError, clean, peak, read};
 use shadowtime::tres::Resource;
 
 use crate::support::{real_logs, sim, sim_fed, sim_ok};
@@ -122,8 +122,23 @@ fn an_sacct_file_becomes_records() {
     ]);
     let log = log(&text, &[]);
     let report = &log.source;
-    assert_eq!((report.rows, report.steps, report.array_ranges, report.not_ended), (11, 2, 1, 2));
-    assert_eq!((report.never_started, report.waits_cut, report.unknown_states), (1, 1, 1));
+    assert_eq!(
+        (
+            report.rows,
+            report.causes[RowCause::Step],
+            report.causes[RowCause::ArrayRange],
+            report.causes[RowCause::NotEnded]
+        ),
+        (11, 2, 1, 2)
+    );
+    assert_eq!(
+        (
+            report.causes[RowCause::NeverStarted],
+            report.causes[RowCause::WaitCut],
+            report.causes[RowCause::UnknownState]
+        ),
+        (1, 1, 1)
+    );
     assert_eq!(report.first_unknown_state.as_deref(), Some("NEW_STATE"));
     let expected = [
         (0, 25, 0, 2, 5),
@@ -207,7 +222,7 @@ fn held_jobs_and_changes_of_clocks() {
             .replace("||COMPLETED", &format!("|{elapsed}|COMPLETED"));
         let log = log(&sacct(&[changed]), &[]);
         assert_eq!(log.records[0].runtime, runtime, "{end}");
-        assert_eq!(log.source.clock_changes, u64::from(runtime == 600));
+        assert_eq!(log.source.causes[RowCause::ClockChange], u64::from(runtime == 600));
     }
     let backwards = row("1", "00:00:00", "01:00:00", "00:30:00", 1, "COMPLETED", "x");
     let wrong = error(&sacct(&[backwards]), &[]);
@@ -259,7 +274,7 @@ fn two_formats_in_one_file_and_several_clusters() {
         "{wrong}"
     );
     let east = log(clusters, &[("log-format", "auto:cluster=east")]);
-    assert_eq!((east.records.len(), east.source.other_clusters), (1, 1));
+    assert_eq!((east.records.len(), east.source.causes[RowCause::OtherCluster]), (1, 1));
     assert!(error(&sacct(&[good]), &[("log-format", "auto:cluster=east")]).contains("no column Cluster"));
 }
 
@@ -298,7 +313,7 @@ fn a_table_with_named_columns() {
         (names(&table, "user"), names(&table, "job")),
         (vec!["u1".into(), "x,y".into()], vec!["b".into(), "a".into(), "c".to_string()])
     );
-    assert_eq!((table.source.unknown_states, table.records[0].user), (1, -1));
+    assert_eq!((table.source.causes[RowCause::UnknownState], table.records[0].user), (1, -1));
     let semicolons = text.replace("\"x,y\"", "xy").replace(',', ";");
     assert_eq!(log(&semicolons, &[("log-format", format)]).records, table.records);
     let wrong = error(&text.replace("4.0", "four"), &[("log-format", format)]);
@@ -316,7 +331,7 @@ fn pbs_sge_and_lsf_rows() {
         exec_host=c1/0*13+c2/0*13 Resource_List.ncpus=26 Resource_List.soft_walltime=00:01:00 Resource_List.walltime=00:02:43 \
         end=1453766437 Exit_status=0 resources_used.walltime=99:00:00\n";
     let first = log(pbs, &[]);
-    assert_eq!((first.source.other_events, times(&first.records[0])), (1, (0, 9884, 156, 26, 1)));
+    assert_eq!((first.source.causes[RowCause::OtherEvent], times(&first.records[0])), (1, (0, 9884, 156, 26, 1)));
     assert_eq!(first.records[0].estimate, 163);
     assert_eq!(log(pbs, &[("log-format", "pbs:estimate-field=soft_walltime")]).records[0].estimate, 60);
     assert_eq!(log(pbs, &[("log-format", "auto:unit=nodes")]).records[0].allocated, 2);
@@ -331,9 +346,9 @@ fn pbs_sge_and_lsf_rows() {
     let first = log(&sge, &[]);
     assert_eq!((times(&first.records[0]), first.records[0].estimate), ((0, 333_733, 60, 1, 1), 3600));
     let task = log(&sge.replace(":NONE:1.0", ":7.node:1.0"), &[]);
-    assert_eq!((task.source.steps, task.records.len()), (1, 0));
+    assert_eq!((task.source.causes[RowCause::Step], task.records.len()), (1, 0));
     let never = log(&sge.replace(":1311095354:1311095414:0:0", ":0:0:1:0"), &[]);
-    assert_eq!((never.source.never_started, times(&never.records[0])), (1, (0, -1, -1, -1, 5)));
+    assert_eq!((never.source.causes[RowCause::NeverStarted], times(&never.records[0])), (1, (0, -1, -1, -1, 5)));
     assert!(error(&sge, &[("log-format", "auto:unit=nodes")]).contains("the format sge does not say the nodes"));
     let short = error(&format!("{sge}q1:h:g\n"), &[]);
     assert!(short.contains("log:3:1: a row with 3 of the 40 columns: \"x0:x:x\""), "{short}");
@@ -345,7 +360,7 @@ fn pbs_sge_and_lsf_rows() {
         " 0".repeat(19)
     );
     let first = log(&lsf, &[]);
-    assert_eq!((first.source.other_events, times(&first.records[0])), (1, (0, 353, 40_368, 17, 1)));
+    assert_eq!((first.source.causes[RowCause::OtherEvent], times(&first.records[0])), (1, (0, 353, 40_368, 17, 1)));
     assert_eq!(
         (names(&first, "group"), names(&first, "executable")),
         (vec!["proj".to_string()], vec!["name".to_string()])
@@ -373,7 +388,7 @@ fn tasks_of_an_array_are_jobs_and_rows_that_repeat_one_are_not() {
     };
     for row in [&sge as &dyn Fn(u32) -> String, &lsf] {
         let log = log(&[1, 2, 1].map(row).concat(), &[]);
-        assert_eq!((log.records.len(), log.source.repeated), (2, 1), "{}", row(1));
+        assert_eq!((log.records.len(), log.source.causes[RowCause::Repeated]), (2, 1), "{}", row(1));
     }
 }
 
@@ -516,7 +531,10 @@ fn real_files_have_the_figures_of_an_independent_reading() {
         states,
         [("CANCELLED", 468), ("COMPLETED", 10_134), ("FAILED", 1_007), ("PREEMPTED", 86), ("TIMEOUT", 9)]
     );
-    assert_eq!((log.source.rows, log.source.never_started, log.source.held), (11_704, 419, 40));
+    assert_eq!(
+        (log.source.rows, log.source.causes[RowCause::NeverStarted], log.source.causes[RowCause::Held]),
+        (11_704, 419, 40)
+    );
 }
 
 #[test]
@@ -524,7 +542,7 @@ fn swf_as_it_is_found() {
     let Some(folder) = accounting("swf_as_it_is_found") else { return };
     let wagap = folder.join("wagap-2013.swf.gz");
     let log = read_source(&Source::File(wagap.clone()), &[]).unwrap();
-    assert_eq!((log.records.len(), log.source.extra_fields), (17_900, 0));
+    assert_eq!((log.records.len(), log.source.causes[RowCause::ExtraFields]), (17_900, 0));
     let (procs, jobs) = jobs(&log, &[]);
     assert_eq!((procs, jobs.len()), (1_531, 17_898));
     assert_converts(&wagap, &[]);
@@ -650,11 +668,11 @@ fn fixtures_of_other_readers() {
     let gpus = read("slurm", "accounting-logs.log", &[("log-format", "auto:unit=gpus")]);
     assert_eq!((gpus.records.len(), gpus.records[0].allocated, gpus.source.without_device[Resource::Gpus]), (1, 2, 3));
     let arrays = read("slurm", "accounting-logs-with-job-arrays.log", &[]);
-    assert_eq!((arrays.records.len(), arrays.source.array_ranges), (1, 5));
+    assert_eq!((arrays.records.len(), arrays.source.causes[RowCause::ArrayRange]), (1, 5));
     let path = folder.join("slurm/input/non-ended-job-state.log");
     let none = read_source(&Source::File(path), &[]).unwrap();
-    assert_eq!((none.records.len(), none.source.not_ended), (0, 2));
+    assert_eq!((none.records.len(), none.source.causes[RowCause::NotEnded]), (0, 2));
     let unknown = read("slurm", "unknown-job-state.log", &[]);
-    assert_eq!((unknown.records.len(), unknown.source.unknown_states), (2, 2));
+    assert_eq!((unknown.records.len(), unknown.source.causes[RowCause::UnknownState]), (2, 2));
     assert_eq!(names(&read("slurm", "utf8-multibyte-chars.log", &[]), "executable"), ["a\u{e0}b"]);
 }

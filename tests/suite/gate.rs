@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+use shadowtime::counts::DroppedJobs;
 use shadowtime::engine::{EngineError, EngineOptions, Gate, Named, Simulation};
 use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::JobId;
@@ -24,6 +25,10 @@ use crate::support::{Folder, sim, sim_ok};
 const HEADER: &str = "id,submit,wait,run,procs,limit,user,name,state,after,begin,hold,array,most\n";
 const FORMAT: &str = "csv:submit=submit,wait=wait,run=run,procs=procs,estimate=limit,user=user,executable=name,\
                       status=state,id=id,after=after,begin=begin,hold=hold,array=array,array_limit=most";
+
+fn dropped(first: i64, causes: &[(NeverEligible, u64)]) -> DroppedJobs<NeverEligible> {
+    DroppedJobs { causes: causes.iter().copied().collect(), first }
+}
 
 /// The workload of a table. Each row is `id,submit,run,procs` and, after a colon, some of `after=..;begin=..;user=..`.
 fn workload(procs: u32, rows: &str) -> Workload {
@@ -125,7 +130,7 @@ fn success_and_failure_are_those_of_the_log() {
                 9,8,10,1 after=afterok:8,after:4";
     expect(4, rows, &[(1, 0, 0), (3, 10, 10), (5, 4, 4), (6, 14, 14), (8, 24, 24)]);
     let never = workload(4, rows).cleaning.never_eligible;
-    assert_eq!(never, NeverEligible { by_status: 2, behind: 2, first: 2, ..NeverEligible::default() });
+    assert_eq!(never, dropped(2, &[(NeverEligible::ByStatus, 2), (NeverEligible::Behind, 2)]));
 }
 
 #[test]
@@ -145,7 +150,7 @@ fn begin_times_and_holds() {
                 6,4,10,1 begin=2\n 7,5,10,1 begin=20 hold=15 after=3";
     expect(8, rows, &[(1, 50, 50), (2, 70, 70), (3, 1, 1), (6, 4, 4), (7, 20, 20)]);
     let never = workload(8, rows).cleaning.never_eligible;
-    assert_eq!(never, NeverEligible { held: 1, behind: 1, first: 4, ..NeverEligible::default() });
+    assert_eq!(never, dropped(4, &[(NeverEligible::Held, 1), (NeverEligible::Behind, 1)]));
     assert_eq!(workload(8, rows).cleaning.dropped(), 2);
 }
 
@@ -172,7 +177,7 @@ fn circles_are_dropped() {
         "1,0,10,1 after=2\n 2,0,10,1 after=3\n 3,0,10,1 after=1\n 4,0,10,1 after=4\n 5,0,10,1\n 6,0,10,1 after=1";
     expect(4, rows, &[(5, 0, 0)]);
     let never = workload(4, rows).cleaning.never_eligible;
-    assert_eq!(never, NeverEligible { circular: 5, first: 1, ..NeverEligible::default() });
+    assert_eq!(never, dropped(1, &[(NeverEligible::Circular, 5)]));
     // A singleton waits for the job before it, which waits for the singleton.
     expect(4, "1,0,10,1 user=u name=a after=2\n 2,0,10,1 user=u name=a after=singleton\n 3,0,10,1", &[(3, 0, 0)]);
 }

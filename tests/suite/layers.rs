@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 /// The modules ("rooms") of each package by layer ("floor"), lowest first; modules of one layer do not use each other. The
 /// compiler checks that packages use only packages below them. (`files`, `time`, `text`, `similar`, `sort`, `sorted_blocks`,
-/// `tres` and `request` are below the other basic modules, which use them; `program` is above them.)
-const FLOORS: [&[&str]; 19] = [
+/// `counts`, `tres` and `request` are below the other basic modules, which use them; `program` is above them.)
+const FLOORS: [&[&str]; 20] = [
     &["files", "time", "text", "similar", "sort", "sorted_blocks"],
+    &["counts"],
     &["tres"],
     &["request"],
     &["job", "spec", "settings_file", "stats", "rng", "parallel"],

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use shadowtime::request::{DeviceAsked, MemoryAsked};
 use shadowtime::trace::{
-    PresentJob, PresentQueue, PresentStage, ProcsField, QueueReading, Source, TraceError, Unit, read_queue,
+    PresentJob, PresentQueue, PresentStage, ProcsField, QueueReading, RowCause, Source, TraceError, Unit, read_queue,
 };
 use shadowtime::tres::Resource;
 
@@ -150,11 +150,11 @@ fn what_a_real_slurm_printed() {
     assert_eq!(names(jobs["12_1"]), ["chem", "arr \"q\"", "-", "main"]);
     assert_eq!(names(jobs["16"]), ["-", "twoparts", "-", "main,open"]);
     // Jobs 13 and 4_1 are completing.
-    assert_eq!((queue.report.rows, queue.report.ending, queue.jobs.len()), (191, 2, 189));
+    assert_eq!((queue.report.rows, queue.report.causes[RowCause::Ending], queue.jobs.len()), (191, 2, 189));
     assert_eq!(jobs.values().filter(|job| job.stage == PresentStage::Waiting).count(), 112);
     // Job 1 has run for 2:55.
     assert_eq!(queue.now, Some(NOON + 22 + 175));
-    assert_eq!(queue.report.unusable() + queue.report.cut_arrays + queue.skipped.count, 0);
+    assert_eq!(queue.report.unusable() + queue.report.causes[RowCause::CutArray] + queue.skipped.count, 0);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn all_forms_of_the_same_queue_agree() {
     let last = json_jobs.remove("23_298").unwrap();
     assert_eq!(text_jobs, json_jobs);
     json_jobs.insert("23_298", last);
-    assert_eq!(json.report.ending, 2);
+    assert_eq!(json.report.causes[RowCause::Ending], 2);
     // The scheduler looked at the jobs three seconds after the last submission.
     assert_eq!(json.now, Some(NOON + 196));
 
@@ -192,7 +192,7 @@ fn all_forms_of_the_same_queue_agree() {
     let listed = arrays.jobs.iter().filter(|job| job.name.starts_with("24_")).map(|job| &job.name[3..]);
     assert_eq!(listed.collect::<Vec<_>>(), ["6", "7", "15", "18", "21", "32", "33", "49", "66"]);
     assert_eq!(arrays.jobs.len() + 60 - 9, json.jobs.len());
-    assert_eq!((arrays.report.cut_arrays, arrays.report.first_cut_array.as_deref()), (1, Some("24")));
+    assert_eq!((arrays.report.causes[RowCause::CutArray], arrays.report.first_cut_array.as_deref()), (1, Some("24")));
 }
 
 #[test]
@@ -226,7 +226,15 @@ fn json_of_later_versions() {
     assert_eq!((jobs["21"].estimate, jobs["22_0"].estimate, jobs["27"].estimate), (Some(3600), None, None));
     assert_eq!((jobs["24"].expected_start, jobs["27"].expected_start), (None, Some(1_700_090_000)));
     let report = &queue.report;
-    assert_eq!((report.rows, report.ending, report.ended, report.unknown_states), (9, 1, 1, 1));
+    assert_eq!(
+        (
+            report.rows,
+            report.causes[RowCause::Ending],
+            report.causes[RowCause::Ended],
+            report.causes[RowCause::UnknownState]
+        ),
+        (9, 1, 1, 1)
+    );
     assert_eq!((report.first_unknown_state.as_deref(), report.unusable()), (Some("TELEPORTED"), 1));
     assert_eq!(queue.now, Some(1_700_004_400));
 }
@@ -246,14 +254,17 @@ fn json_with_odd_values() {
     assert_eq!(jobs, [("7", 12, None, Some("a\u{fffd}b")), ("8", 2, None, None)]);
     assert_eq!((queue.jobs[0].expected_start, queue.jobs[1].expected_start), (None, None));
     let report = &queue.report;
-    assert_eq!((report.without_start, report.without_procs, report.unusable()), (1, 1, 2));
+    assert_eq!(
+        (report.causes[RowCause::WithoutStart], report.causes[RowCause::WithoutProcs], report.unusable()),
+        (1, 1, 2)
+    );
 }
 
 #[test]
 fn processors_can_be_nodes_or_gpus() {
     let count = |source: &Source, unit| {
         read_queue(source, &QueueReading { unit, ..QueueReading::default() })
-            .map(|queue| (queue.jobs.iter().map(|job| job.procs).collect::<Vec<_>>(), queue.report.without_devices()))
+            .map(|queue| (queue.jobs.iter().map(|job| job.procs).collect::<Vec<_>>(), queue.report.left_out()))
     };
     let json = recorded("v0.0.39.json");
     assert_eq!(count(&json, Unit::Cpus).unwrap(), (vec![64, 4, 4, 4], 0));
@@ -286,7 +297,7 @@ fn columns_in_any_order_with_more_of_them() {
     assert_eq!(queue.now, Some(1_769_862_600));
     let repeated = format!("{text}\n{text}");
     let again = read(&bytes(repeated.replace("\n\u{feff}\n", "\n")));
-    assert_eq!((again.jobs, again.report.rows, again.report.repeated), (queue.jobs, 6, 3));
+    assert_eq!((again.jobs, again.report.rows, again.report.causes[RowCause::Repeated]), (queue.jobs, 6, 3));
 }
 
 const HEADER: &str = "JOBID|CPUS|TIME_LIMIT|TIME|STATE|SUBMIT_TIME|START_TIME|REASON|NAME";
@@ -378,7 +389,7 @@ fn faulty_lines_are_skipped_on_request() {
 fn arrays_of_any_size_take_limited_room() {
     let text = format!("{HEADER}\n{}\n{ROW}\n", ROW.replacen("7|", "5_[0-4000000000]|", 1));
     let queue = read(&bytes(text));
-    assert_eq!((queue.jobs.len(), queue.report.tasks_left_out), (1_000_001, 4_000_000_001 - 1_000_000));
+    assert_eq!((queue.jobs.len(), queue.report.causes[RowCause::TaskLeftOut]), (1_000_001, 4_000_000_001 - 1_000_000));
     assert_eq!((queue.jobs[999_999].name.as_str(), queue.jobs[1_000_000].name.as_str()), ("5_999999", "7"));
 }
 
@@ -414,8 +425,8 @@ fn open_records_of_a_log() {
     assert_eq!(names, ["35012304659472", "2", "3", "4", "5"]);
     assert_eq!((queue.jobs[1].user.as_deref(), queue.jobs[1].group.as_deref()), (Some("2"), None));
     let report = &queue.report;
-    assert_eq!((report.rows, report.ended, report.cancelled), (8, 2, 1));
-    assert_eq!((report.without_procs, report.without_submit), (1, 1));
+    assert_eq!((report.rows, report.causes[RowCause::Ended], report.causes[RowCause::Cancelled]), (8, 2, 1));
+    assert_eq!((report.causes[RowCause::WithoutProcs], report.causes[RowCause::WithoutSubmit]), (1, 1));
     assert_eq!(queue.now, Some(120));
     let allocated = QueueReading { procs_field: ProcsField::Allocated, ..QueueReading::default() };
     let procs: Vec<_> = read_queue(&bytes(text), &allocated).unwrap().jobs.iter().map(|job| job.procs).collect();
@@ -434,7 +445,7 @@ fn a_job_without_a_runtime_does_not_run_for_ever() {
     for (now, overdue, names) in [(86_500, 0, &["1", "2", "3"][..]), (86_501, 1, &["2", "3"])] {
         let queue = read(&bytes(text(now)));
         assert_eq!(queue.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), names);
-        assert_eq!((queue.now, queue.report.overdue), (Some(now), overdue));
+        assert_eq!((queue.now, queue.report.causes[RowCause::Overdue]), (Some(now), overdue));
     }
 }
 
@@ -619,7 +630,7 @@ proptest! {
         for text in [as_text(&jobs, &usual, '|'), as_text(&jobs, &shuffled, delimiter)] {
             let queue = read(&bytes(text));
             prop_assert_eq!(&queue.jobs, &expected);
-            prop_assert_eq!(queue.report.ended + queue.jobs.len() as u64, jobs.len() as u64);
+            prop_assert_eq!(queue.report.causes[RowCause::Ended] + queue.jobs.len() as u64, jobs.len() as u64);
         }
         let text = as_text(&jobs, &usual, '|');
         prop_assert_eq!(&read(&bytes(text.split_once('\n').unwrap().1)).jobs, &expected);

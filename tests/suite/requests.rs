@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use shadowtime::experiment::{OptionForm, Options};
 use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
-use shadowtime::trace::{Log, Source, TraceError, clean, read, read_joined};
+use shadowtime::trace::{Log, RowCause, Source, TraceError, clean, read, read_joined};
 use shadowtime::tres::Resource;
 
 use crate::support::{Folder, real_logs, sim, sim_ok};
@@ -220,7 +220,7 @@ fn a_job_number_that_is_not_unique_has_no_request() {
     let swf = folder.write("log.swf", format!("; MaxProcs: 8\n{record}{record}{}", record.replacen('1', "2", 1)));
     let file = folder.write("asked.csv", "job,cpus,memory\n2,4,5\n9,4,5\n");
     let read = read_with(&Source::from_argument(&swf), &[("requests", &file)]).unwrap();
-    assert_eq!((read.source.unmatched_requests, asked(&read).iter().flatten().count()), (1, 1));
+    assert_eq!((read.source.causes[RowCause::UnmatchedRequest], asked(&read).iter().flatten().count()), (1, 1));
     let file = folder.write("other.csv", "job,cpus,memory\n1,4,5\n");
     let error = read_with(&Source::from_argument(&swf), &[("requests", &file)]).unwrap_err().to_string();
     assert!(error.contains("other.csv:2:") && error.contains("has more than one job 1"), "{error}");

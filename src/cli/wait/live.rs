@@ -21,7 +21,7 @@ use crate::schedule::Accounts;
 use crate::sort::sort_by_key;
 use crate::text::printable;
 use crate::time::{Seconds, Time, readable_duration};
-use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, Source, read_queue};
+use crate::trace::{PresentJob, PresentQueue, PresentStage, QueueReading, RowCause, Source, read_queue};
 use crate::tres::Resource;
 use crate::wait::{
     ForwardPlans, ForwardSetting, LiveJob, LiveNames, LivePlan, LiveReport, QueueSnapshot, RatioHistory, SiteSchedule,
@@ -99,15 +99,14 @@ fn report_queue(queue: &PresentQueue) {
         warning(format_args!("{name}: the state '{}' is not known", printable(state)));
     }
     if let Some(array) = &report.first_cut_array {
-        let arrays = counted(report.cut_arrays, "array");
+        let arrays = counted(report.causes[RowCause::CutArray], "array");
         warning(format_args!(
             "{name}: tasks of {arrays} are missing, because Slurm shortened their lists, first of {}: use squeue -r",
             printable(array)
         ));
     }
-    let left_out = report.tasks_left_out + report.overdue + report.without_devices();
-    if left_out > 0 {
-        let jobs = counted(left_out, "job");
+    if report.left_out() > 0 {
+        let jobs = counted(report.left_out(), "job");
         let devices = Resource::DEVICES.map(Resource::many).join(" or ");
         warning(format_args!(
             "{name}: {jobs} left out: tasks beyond a million, jobs without {devices}, or long past their limits"

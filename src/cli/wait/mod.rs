@@ -27,7 +27,7 @@ use crate::sort::sort_by_key;
 use crate::spec::{Spec, SpecList, parse_list};
 use crate::text::printable;
 use crate::time::{DAY, Seconds, Time};
-use crate::trace::{Log, PresentQueue, PresentStage, Workload};
+use crate::trace::{CleaningCause, Log, PresentQueue, PresentStage, Workload};
 use crate::wait::{AnswerRow, Learning, SiteSchedule, WaitAnswer, WaitMethod, answer, recorded_starts, write_answer};
 use arguments::{AskArgs, EvaluateArgs, RETRAIN, SharedArgs};
 use codes::Codes;
@@ -162,7 +162,7 @@ const OLDEST_OPEN: Seconds = 30 * DAY;
 
 /// The jobs of an SWF log that have not ended: it was cut while they waited or ran. None if there are none.
 fn open_jobs(given: Option<&str>, options: &Options, history: &History) -> anyhow::Result<Option<PresentQueue>> {
-    let has_open = history.is_swf && history.workload.cleaning.negative_runtime > 0;
+    let has_open = history.is_swf && history.workload.cleaning.count(CleaningCause::NegativeRuntime) > 0;
     let Some(file) = given.filter(|file| *file != "-" && has_open) else { return Ok(None) };
     let queue = live::read_present(file, options)?;
     let running = queue.jobs.iter().filter(|job| matches!(job.stage, PresentStage::Running { .. })).count();

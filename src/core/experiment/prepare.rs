@@ -115,7 +115,7 @@ impl Options {
         jobs.retain(|job| {
             let stays = !left_out.contains(&job_key(job));
             if !stays {
-                cleaning.unplaceable.add(job.number, &Unplaceable::OnlyHere);
+                cleaning.add_unplaceable(job.number, &Unplaceable::OnlyHere);
             }
             stays
         });

@@ -39,7 +39,7 @@ impl Features {
 }
 
 /// Why a constraint is not simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BadConstraint {
     /// It asks for numbers of nodes with some features: `rack1*4`.
     Counts,

@@ -14,7 +14,7 @@ use crate::sort::sort_by_key;
 use crate::tres::{Resource, Tres};
 
 /// Why a job can never run on a cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unplaceable {
     /// The partition that it names does not exist.
     NoPartition(String),

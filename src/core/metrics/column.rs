@@ -5,7 +5,6 @@ use super::cell::{Cell, Cells};
 use super::improvement::Better;
 use super::row::RunRow;
 use super::when::{Given, When};
-use crate::tres::Resource;
 
 /// A column of an output with rows of type `R`; the rows of most outputs are runs.
 #[derive(Clone, Debug)]
@@ -35,8 +34,8 @@ pub struct Column<R = RunRow> {
 pub enum ColumnValue<R> {
     /// From the row alone.
     OfRow(fn(&R) -> Cell),
-    /// From what the row says of a resource.
-    OfResource(Resource, fn(&R, Resource) -> Cell),
+    /// From what the row says of one of several things, by its place in their list.
+    OfPart(usize, fn(&R, usize) -> Cell),
 }
 
 /// What the values of a column say about a row.
@@ -95,14 +94,15 @@ impl<R> Column<R> {
         Column { name, about, shown, better, role, when, main, heading, value }
     }
 
-    /// A result that rows have of each resource, with its name and its meaning ([`Resource::columns`]).
+    /// A result that rows have of each of several things, such as all devices, with its name and its meaning: of that at this
+    /// place in their list.
     pub const fn of(
-        kind: Resource,
+        place: usize,
         (name, about): (&'static str, &'static str),
         shown: Shown,
-        value: fn(&R, Resource) -> Cell,
+        value: fn(&R, usize) -> Cell,
     ) -> Column<R> {
-        Column { value: ColumnValue::OfResource(kind, value), ..Column::figure(name, about, shown, |_| Cell::None) }
+        Column { value: ColumnValue::OfPart(place, value), ..Column::figure(name, about, shown, |_| Cell::None) }
     }
 
     /// A count.
@@ -179,7 +179,7 @@ impl<R> Column<R> {
     pub fn cell(&self, row: &R) -> Cell {
         match self.value {
             ColumnValue::OfRow(value) => value(row),
-            ColumnValue::OfResource(kind, value) => value(row, kind),
+            ColumnValue::OfPart(place, value) => value(row, place),
         }
     }
 

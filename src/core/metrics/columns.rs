@@ -77,6 +77,7 @@ run_columns! {
 
 /// The columns of the shares that jobs were given, by [`Resource::OF_NODES`].
 pub static UTILIZATION_OF: LazyLock<[Column; Resource::OF_NODES.len()]> = LazyLock::new(|| {
+    let mut places = 0..;
     Resource::OF_NODES.map(|kind| {
         let (name, about) = kind.columns().utilization;
         let about = match kind {
@@ -84,9 +85,9 @@ pub static UTILIZATION_OF: LazyLock<[Column; Resource::OF_NODES.len()]> = LazyLo
             Resource::Memory => "share of the memory that jobs were given; empty if memory does not count",
             _ => about,
         };
-        let column =
-            Column::of(kind, (name, about), Shown::Fraction, |run: &RunRow, kind| run.summary.utilization(kind).into());
-        column.higher().only(When::Nodes)
+        let place = places.next().expect("they are endless");
+        let share = |run: &RunRow, place: usize| run.summary.utilization_of[place].into();
+        Column::of(place, (name, about), Shown::Fraction, share).higher().only(When::Nodes)
     })
 });
 

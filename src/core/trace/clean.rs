@@ -11,7 +11,7 @@ use super::on_cluster::LogSite;
 use super::record::{CANCELLED, Record};
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
-use super::workload::{CleaningReport, Workload};
+use super::workload::{CleaningCause, CleaningReport, Workload};
 use super::zone::Zone;
 use crate::job::{Job, Submission};
 use crate::request::LogRequests;
@@ -70,14 +70,6 @@ pub struct Cleaning {
     pub keep_wide: bool,
 }
 
-/// The first reason why a record is not sane.
-pub(super) enum NotSane {
-    Procs,
-    Runtime,
-    Submit,
-    NeverRan,
-}
-
 /// The processors of a record: those of a field, or of the other one if that is unknown.
 pub(super) fn procs_of(record: &Record, field: ProcsField) -> i32 {
     let (first, second) = match field {
@@ -87,14 +79,14 @@ pub(super) fn procs_of(record: &Record, field: ProcsField) -> i32 {
     if first > 0 { first } else { second }
 }
 
-/// The processors of a record, if the record is sane.
-pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, NotSane> {
+/// The processors of a record, if the record is sane; else the first cause why it is not.
+pub(super) fn sane_procs(record: &Record, field: ProcsField) -> Result<u32, CleaningCause> {
     match procs_of(record, field) {
-        procs if procs <= 0 => Err(NotSane::Procs),
+        procs if procs <= 0 => Err(CleaningCause::WithoutProcs),
         // Its runtime, if there is one, is that of something else: often the time after which a queue gave it up.
-        _ if record.status == CANCELLED && record.allocated <= 0 => Err(NotSane::NeverRan),
-        _ if record.runtime < 0 => Err(NotSane::Runtime),
-        _ if record.submit < 0 => Err(NotSane::Submit),
+        _ if record.status == CANCELLED && record.allocated <= 0 => Err(CleaningCause::NeverRan),
+        _ if record.runtime < 0 => Err(CleaningCause::NegativeRuntime),
+        _ if record.submit < 0 => Err(CleaningCause::NegativeSubmit),
         procs => Ok(procs as u32),
     }
 }
@@ -218,22 +210,17 @@ impl<'a> Cleaner<'a> {
         let needs = match sane_procs(record, rules.procs_field) {
             Ok(needs) => needs,
             Err(why) => {
-                *match why {
-                    NotSane::Procs => &mut report.without_procs,
-                    NotSane::Runtime => &mut report.negative_runtime,
-                    NotSane::Submit => &mut report.negative_submit,
-                    NotSane::NeverRan => &mut report.never_ran,
-                } += 1;
+                report.causes.add(why, 1);
                 return None;
             }
         };
         if needs > *procs && !rules.keep_wide {
             self.first_too_wide.get_or_insert((record.number, needs));
-            report.too_wide += 1;
+            report.causes.add(CleaningCause::TooWide, 1);
             return None;
         }
         if record.wait < 0 && rules.need_waits {
-            report.without_wait += 1;
+            report.causes.add(CleaningCause::WithoutWait, 1);
             return None;
         }
         let mut runtime = record.runtime.max(1);
@@ -251,30 +238,31 @@ impl<'a> Cleaner<'a> {
             && let Some(site) = &self.site
             && let Some(limit) = site.time_of_unlimited(self.requests.get(at), &submission, &self.wide)
         {
-            report.by_partition += 1;
+            report.causes.add(CleaningCause::ByPartition, 1);
             submission.estimate = limit;
         }
         let estimate = match rules.missing_estimate {
             _ if submission.estimate > 0 => submission.estimate,
             MissingEstimate::Drop => {
-                report.without_estimate += 1;
+                report.causes.add(CleaningCause::WithoutEstimate, 1);
                 return None;
             }
             MissingEstimate::Runtime => {
-                report.filled += 1;
+                report.causes.add(CleaningCause::Filled, 1);
                 runtime
             }
             MissingEstimate::Largest => {
-                report.filled += 1;
+                report.causes.add(CleaningCause::Filled, 1);
                 report.filled_with
             }
         };
-        report.zero_runtime += u64::from(record.runtime == 0);
-        report.overruns += u64::from(runtime > estimate);
+        report.causes.add(CleaningCause::ZeroRuntime, (record.runtime == 0).into());
+        report.causes.add(CleaningCause::Overrun, (runtime > estimate).into());
         if rules.overrun == Overrun::Kill {
             runtime = runtime.min(estimate);
         }
-        report.out_of_order += u64::from(std::mem::replace(&mut self.last, record.submit) > record.submit);
+        let is_earlier = std::mem::replace(&mut self.last, record.submit) > record.submit;
+        report.causes.add(CleaningCause::OutOfOrder, is_earlier.into());
         Some(Job {
             submission: Submission { estimate, ..submission },
             runtime,
@@ -296,11 +284,13 @@ impl<'a> Cleaner<'a> {
         }
         // The sort is stable, so jobs with equal submit times keep the log's order. It is skipped if not needed, because it
         // allocates memory.
-        if report.out_of_order > 0 {
+        if report.causes[CleaningCause::OutOfOrder] > 0 {
             sort_by_key(&mut jobs, |job| job.submission.submit);
         }
         if !conditions.is_empty() {
-            (report.never_eligible, report.missing_dependencies) = drop_never_eligible(&mut jobs, &conditions, &failed);
+            let (never, missing) = drop_never_eligible(&mut jobs, &conditions, &failed);
+            report.never_eligible = never;
+            report.causes.add(CleaningCause::MissingDependency, missing);
         }
         if jobs.is_empty() {
             return Err(TraceError::NoJobs { name: log.name.clone(), why: why_no_jobs(&report) });
@@ -331,7 +321,7 @@ fn why_no_jobs(report: &CleaningReport) -> String {
     if report.records == 0 {
         return "the log has no records".to_string();
     }
-    if report.without_wait == report.records {
+    if report.causes[CleaningCause::WithoutWait] == report.records {
         return "the log has no recorded waits, which are needed here (a log written by --swf-out has them)"
             .to_string();
     }
@@ -344,14 +334,18 @@ fn why_no_jobs(report: &CleaningReport) -> String {
          a recorded wait (a log written by --swf-out has them){held}",
         counted(report.records, "record"),
         report.not_sane(),
-        report.too_wide,
-        report.without_estimate,
-        report.without_wait
+        report.causes[CleaningCause::TooWide],
+        report.causes[CleaningCause::WithoutEstimate],
+        report.causes[CleaningCause::WithoutWait]
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::CleaningCause::{
+        Filled, NegativeRuntime, NegativeSubmit, NeverRan, OutOfOrder, TooWide, WithoutEstimate, WithoutProcs,
+        WithoutWait, ZeroRuntime,
+    };
     use super::*;
     use crate::trace::header::Header;
     use crate::trace::log::ReadOptions;
@@ -386,7 +380,7 @@ mod tests {
         let workload = clean(&log, &rules).unwrap();
         // Cleaning in place gives the same result.
         let in_place = clean_out(&mut log, &rules, None).unwrap();
-        assert_eq!((&in_place.jobs, in_place.cleaning, log.records.len()), (&workload.jobs, workload.cleaning, 0));
+        assert_eq!((&in_place.jobs, &in_place.cleaning, log.records.len()), (&workload.jobs, &workload.cleaning, 0));
         workload
     }
 
@@ -404,17 +398,20 @@ mod tests {
             (8, 0, 10, 4, 4, -1),  // no estimate
         ];
         let workload = clean_with(&records, Cleaning::default());
-        let report = workload.cleaning;
-        assert_eq!((report.without_procs, report.negative_runtime, report.negative_submit), (2, 2, 1));
-        assert_eq!((report.too_wide, report.dropped(), report.filled), (1, 6, 1));
+        let count = |workload: &Workload, cause| workload.cleaning.count(cause);
+        for (cause, times) in [(WithoutProcs, 2), (NegativeRuntime, 2), (NegativeSubmit, 1), (TooWide, 1), (Filled, 1)]
+        {
+            assert_eq!(count(&workload, cause), times, "{cause:?}");
+        }
+        assert_eq!(workload.cleaning.dropped(), 6);
         assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [1, 8, 9]);
 
         let replay = Cleaning { need_waits: true, keep_wide: true, ..Cleaning::default() };
         let workload = clean_with(&records, replay);
-        assert_eq!((workload.cleaning.without_wait, workload.cleaning.too_wide, workload.jobs.len()), (1, 0, 3));
+        assert_eq!((count(&workload, WithoutWait), count(&workload, TooWide), workload.jobs.len()), (1, 0, 3));
 
         let dropping = Cleaning { missing_estimate: MissingEstimate::Drop, ..Cleaning::default() };
-        assert_eq!(clean_with(&records, dropping).cleaning.without_estimate, 1);
+        assert_eq!(count(&clean_with(&records, dropping), WithoutEstimate), 1);
 
         let strict = Cleaning { strict: true, ..Cleaning::default() };
         let wide = clean(&log(&records), &strict).unwrap_err().to_string();
@@ -432,7 +429,7 @@ mod tests {
         let workload = clean(&log, &Cleaning::default()).unwrap();
         // The third had its processors, and ran until it was cancelled; the fourth was not cancelled.
         assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [3, 4]);
-        assert_eq!((workload.cleaning.never_ran, workload.cleaning.not_sane()), (2, 2));
+        assert_eq!((workload.cleaning.count(NeverRan), workload.cleaning.not_sane()), (2, 2));
         // The 900 s of a job that never ran are not the log's largest estimate.
         assert_eq!(workload.jobs[1].submission.estimate, 60);
     }
@@ -468,7 +465,7 @@ mod tests {
         assert_eq!(runtimes(Cleaning::default()), [1, 90]);
         assert_eq!(runtimes(Cleaning { overrun: Overrun::Kill, ..Cleaning::default() }), [1, 60]);
         let report = clean_with(&records, Cleaning::default()).cleaning;
-        assert_eq!((report.zero_runtime, report.overruns), (1, 1));
+        assert_eq!((report.count(ZeroRuntime), report.count(CleaningCause::Overrun)), (1, 1));
     }
 
     #[test]
@@ -478,7 +475,7 @@ mod tests {
             Cleaning::default(),
         );
         assert_eq!(workload.jobs.iter().map(|job| job.number).collect::<Vec<_>>(), [2, 4, 1, 3]);
-        assert_eq!(workload.cleaning.out_of_order, 2);
+        assert_eq!(workload.cleaning.count(OutOfOrder), 2);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::header::Header;
 use super::log::Log;
 use super::log_text::LogText;
 use super::record::Record;
+use super::rows::RowCause;
 use crate::request::{LogRequests, RequestId, Requests};
 use crate::sort::sort_by_key;
 use crate::time::{FOREVER, Time};
@@ -45,7 +46,7 @@ pub fn join(mut logs: Vec<Log>) -> Result<Log, TraceError> {
         append(&mut all, &mut lines, &mut requests, &log);
         all.unknown.iter_mut().zip(log.unknown).for_each(|(sum, count)| *sum += count);
         all.source.rows += log.source.rows;
-        all.source.extra_fields += log.source.extra_fields;
+        all.source.causes.add(RowCause::ExtraFields, log.source.causes[RowCause::ExtraFields]);
         all.skipped.count += log.skipped.count;
         all.skipped.first = all.skipped.first.or(log.skipped.first);
     }
@@ -160,7 +161,7 @@ fn append(all: &mut Log, lines: &mut LogText, requests: &mut RequestsJoined, log
             .map(|code| all.wide.code(log.wide.number(code)));
         [record.user, record.group, record.executable, record.queue, record.partition] = codes;
         if earlier.contains(&record) {
-            all.source.repeated += 1;
+            all.source.causes.add(RowCause::Repeated, 1);
             continue;
         }
         if let Ok(place) = log.preceding.binary_search_by_key(&(at as u32), |preceding| preceding.record) {

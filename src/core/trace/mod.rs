@@ -71,7 +71,7 @@ pub use requests::{
 };
 pub use resample::{Resample, resample_forms};
 pub use resampled::Resampled;
-pub use rows::{EstimateField, LogNames, LogReading, NameKind, SourceReport, SubmitTime, Unit};
+pub use rows::{EstimateField, LogNames, LogReading, NameKind, RowCause, SourceReport, SubmitTime, Unit};
 pub use shape::{Moment, Shaping, shape};
 pub use shown_names::{ShownNames, shown_texts};
 pub use source::{Source, digest};
@@ -80,6 +80,6 @@ pub use time_unit::TimeUnit;
 pub use unit_doubt::UnitDoubt;
 pub use validate::{Finding, Findings, over_machine, validate};
 pub use wide::WideNumbers;
-pub use workload::{CleaningReport, Unplaced, Workload};
+pub use workload::{CleaningCause, CleaningReport, Workload};
 pub use write::{write_header, write_record, write_texts};
 pub use zone::{LocalClock, Zone};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::TraceError;
 use super::rows::{LogNames, NameKind, Unit};
 use super::wide::WideNumbers;
-use super::workload::Workload;
+use super::workload::{CleaningCause, Workload};
 use crate::job::Submission;
 use crate::machine::{Cluster, Partition, PartitionState, Shapes, Unplaceable};
 use crate::request::{Request, RequestId, Requests};
@@ -85,7 +85,7 @@ pub fn put_on_cluster(
         };
         if let Some(longest) = longest.filter(|longest| job.submission.estimate > *longest) {
             job.submission.estimate = longest;
-            workload.cleaning.cut_at_partition += 1;
+            workload.cleaning.causes.add(CleaningCause::CutAtPartition, 1);
         }
     }
     let mut shapes = Shapes::new(Arc::clone(cluster), &requests);
@@ -100,7 +100,7 @@ pub fn put_on_cluster(
             if let Unplaceable::NoPartition(name) = why {
                 unknown.get_or_insert_with(|| (job.number, name.clone()));
             }
-            workload.cleaning.unplaceable.add(job.number, why);
+            workload.cleaning.add_unplaceable(job.number, why);
             false
         }
     });

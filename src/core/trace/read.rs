@@ -50,7 +50,7 @@ fn read_opened(
 }
 
 /// Reads several files as one log: the rotated files of one accounting. The first gives the log its name. Records are in
-/// order of submission. A record that several files have is read once (see [`SourceReport::repeated`](super::SourceReport::repeated)). The data lines of SWF
+/// order of submission. A record that several files have is read once (see [`RowCause::Repeated`](super::RowCause::Repeated)). The data lines of SWF
 /// logs are kept, and their times count from the earliest `UnixStartTime`; those of one file stay as they are.
 ///
 /// # Errors

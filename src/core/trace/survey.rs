@@ -136,7 +136,7 @@ pub fn survey(log: &Log, rules: &Cleaning) -> Result<Survey, TraceError> {
         peak,
         unix_start: log.header.number("UnixStartTime").filter(|&time| time > 0),
         skipped: log.skipped.clone(),
-        cleaning: workload.cleaning,
+        cleaning: workload.cleaning.clone(),
         jobs: jobs.len(),
         users: distinct(|record| record.user),
         groups: distinct(|record| record.group),

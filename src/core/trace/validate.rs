@@ -100,34 +100,8 @@ impl Findings {
     fn describe(&mut self, log: &Log, lines: &[u64], procs: Option<u32>) {
         self.records = log.records.len() as u64;
         let is_swf = log.source.format == "swf";
-        let source = &log.source;
-        for (count, thing, what) in [
-            (source.steps, "row", "of steps of jobs: dropped"),
-            (source.array_ranges, "row", "of ranges of job arrays: dropped"),
-            (source.array_parents, "row", "of parents of job arrays: dropped"),
-            (source.repeated, "row", "with the job id, times and processors of an earlier row: dropped"),
-            (source.not_ended, "job", "that had not ended: dropped"),
-            (source.other_events, "row", "of other events than the end of a job: dropped"),
-        ] {
-            self.remark(count, 0, format!("{} {what}", plural(count, thing)));
-        }
-        for (kind, count) in source.without_device.iter() {
-            self.remark(count, 0, format!("{} without {}: dropped", plural(count, "job"), kind.many()));
-        }
-        for (count, thing, what) in [
-            (source.other_clusters, "job", "of other clusters: dropped"),
-            (source.never_started, "job", "that never started: dropped by cleaning"),
-            (source.unknown_states, "job", "with an unknown state: the status is 0, or -1 in csv"),
-            (source.waits_cut, "job", "with a start before the submission: the wait is 0"),
-            (
-                source.clock_changes,
-                "job",
-                "with times that differ from the run time by an hour or more: the run time is used",
-            ),
-            (source.held, "job", "held: submitted on becoming eligible (the key submit-time of --log-format)"),
-            (source.extra_fields, "record", "with fields after the 18th, which are ignored"),
-            (source.unmatched_requests, "row", "of --requests whose job is not in the log"),
-        ] {
+        for (words, count) in log.source.counts().filter(|(words, _)| !words.found.1.is_empty()) {
+            let (thing, what) = words.found;
             self.remark(count, 0, format!("{} {what}", plural(count, thing)));
         }
         self.describe_records(log, lines, procs);

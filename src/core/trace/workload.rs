@@ -10,10 +10,10 @@ use super::rows::NameKind;
 use super::shown_names::ShownNames;
 use super::wide::WideNumbers;
 use super::zone::Zone;
+use crate::counts::{Counts, DroppedJobs, causes};
 use crate::job::Job;
-use crate::machine::{BadConstraint, OutagePlan, Outages, Shapes, Unplaceable};
+use crate::machine::{OutagePlan, Outages, Shapes, Unplaceable};
 use crate::request::Requests;
-use crate::text::counted;
 use crate::time::{Seconds, Time};
 
 /// Jobs in order of submission (jobs with equal times keep the log's order), and a machine that is large enough for each. With
@@ -89,7 +89,7 @@ impl Workload {
             conditions: self.conditions.clone(),
             feedback: self.feedback.clone(),
             resampled: self.resampled.clone(),
-            cleaning: self.cleaning,
+            cleaning: self.cleaning.clone(),
         }
     }
 
@@ -110,131 +110,118 @@ impl Workload {
     }
 }
 
-/// The number of records that each rule of cleaning applied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+causes! {
+    /// What cleaning does to a record, and why.
+    CleaningCause:
+    /// Neither requested nor allocated processors are above 0.
+    WithoutProcs drops "without processors", column("without_procs", "records without processors");
+    /// A negative runtime.
+    NegativeRuntime drops "with a negative run time", column("negative_runtime", "records with a negative run time");
+    /// A negative submit time.
+    NegativeSubmit drops "with a negative submit time",
+        column("negative_submit", "records with a negative submit time");
+    /// Cancelled before any processors were allocated (status 5), whatever the runtime.
+    NeverRan drops "cancelled before they had processors",
+        column("never_ran", "jobs that were cancelled before they had processors");
+    /// Wider than the machine.
+    TooWide drops "wider than the machine", column("too_wide", "jobs wider than the machine");
+    /// Can never run on the nodes of the machine ([`CleaningReport::unplaceable`]).
+    Unplaceable drops "never able to run on its nodes";
+    /// Held for ever, or waiting for what never happens ([`CleaningReport::never_eligible`]).
+    NeverEligible drops "never able to start because of their conditions";
+    /// No estimate. 0 unless the rules drop such jobs.
+    WithoutEstimate drops "without an estimate", column("without_estimate", "jobs without an estimate");
+    /// No recorded wait. 0 unless the rules require waits, as `replay` does.
+    WithoutWait drops "without a recorded wait", column("without_wait", "jobs without a recorded wait");
+    /// No estimate, so that it was assigned another one.
+    Filled notes "", column("estimates_filled", "jobs whose missing estimate is filled in");
+    /// A recorded runtime of 0, simulated as 1 second.
+    ZeroRuntime notes "run times of 0, simulated as 1 second",
+        column("zero_runtime", "jobs with a run time of 0, simulated as 1 second");
+    /// Runs longer than its estimate. The rules decide whether it is ended there.
+    Overrun notes "run times over the estimate", column("overruns", "jobs that run longer than their estimate");
+    /// Follows a job with a later submit time in the log.
+    OutOfOrder notes "submitted before the record above, sorted",
+        column("out_of_order", "jobs submitted before the record above");
+    /// No estimate, so that it has the limit of its partition on the machine.
+    ByPartition notes "", noted(
+        "job without an estimate: the limit of the partition is used (default_time, else max_time)",
+        "jobs without an estimate: the limit of the partition is used (default_time, else max_time)"
+    );
+    /// An estimate that was cut at the longest time of the job's partitions.
+    CutAtPartition notes "", noted(
+        "estimate is longer than any partition of the job allows: cut at its max_time",
+        "estimates are longer than any partition of the job allows: cut at its max_time"
+    );
+    /// A dependency on a job that was dropped, which counts as met.
+    MissingDependency notes "";
+    /// An estimate from a model.
+    Modelled notes "";
+    /// Runs longer than the model's longest estimate.
+    ModelledCut notes "";
+    /// The model had no long enough estimate left.
+    ModelledShort notes "";
+}
+
+/// The causes for which a record is not sane.
+const NOT_SANE: [CleaningCause; 4] = [
+    CleaningCause::WithoutProcs,
+    CleaningCause::NegativeRuntime,
+    CleaningCause::NegativeSubmit,
+    CleaningCause::NeverRan,
+];
+
+/// What cleaning did to the records of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CleaningReport {
     /// All records of the log.
     pub records: u64,
-    /// Dropped: neither requested nor allocated processors are above 0.
-    pub without_procs: u64,
-    /// Dropped: a negative runtime.
-    pub negative_runtime: u64,
-    /// Dropped: a negative submit time.
-    pub negative_submit: u64,
-    /// Dropped: cancelled before any processors were allocated (status 5), whatever the runtime.
-    pub never_ran: u64,
-    /// Dropped: wider than the machine.
-    pub too_wide: u64,
-    /// Dropped: can never run on the nodes of the machine.
-    pub unplaceable: Unplaced,
-    /// Dropped: held for ever, or waiting for what never happens.
-    pub never_eligible: NeverEligible,
-    /// Dependencies on jobs that were dropped, which count as met.
-    pub missing_dependencies: u64,
-    /// Dropped: no estimate. 0 unless the rules drop such jobs.
-    pub without_estimate: u64,
-    /// Dropped: no recorded wait. 0 unless the rules require waits, as `replay` does.
-    pub without_wait: u64,
-    /// Jobs without an estimate that have the limit of their partition on the machine.
-    pub by_partition: u64,
-    /// Jobs whose estimate was cut at the longest time of their partitions.
-    pub cut_at_partition: u64,
-    /// Jobs without an estimate that were assigned another one.
-    pub filled: u64,
-    /// The estimate assigned to them, in seconds; 0 if each got its own runtime.
+    /// How many of them each cause applies to, but for those that have fields of their own.
+    pub causes: Counts<CleaningCause>,
+    /// Those that can never run on the nodes of the machine.
+    pub unplaceable: DroppedJobs<Unplaceable>,
+    /// Those that are held for ever, or wait for what never happens.
+    pub never_eligible: DroppedJobs<NeverEligible>,
+    /// The estimate assigned to jobs without one, in seconds; 0 if each got its own runtime.
     pub filled_with: Seconds,
     /// No job has an estimate, so the assigned one is from the longest runtime.
     pub filled_from_runtime: bool,
-    /// Jobs with a recorded runtime of 0, simulated as 1 second.
-    pub zero_runtime: u64,
-    /// Jobs that run longer than their estimate. The rules decide whether they are ended there.
-    pub overruns: u64,
-    /// Jobs whose estimate is from a model.
-    pub modelled: u64,
-    /// Jobs among them that run longer than the model's longest estimate.
-    pub modelled_cut: u64,
-    /// Jobs among them for which the model had no long enough estimate left.
-    pub modelled_short: u64,
     /// The machine is the most that was in use at once, because neither the log nor the rules say its size.
     pub machine_is_peak: bool,
-    /// Jobs that follow a job with a later submit time in the log.
-    pub out_of_order: u64,
 }
 
 impl CleaningReport {
+    /// How many records a cause applies to.
+    pub fn count(&self, cause: CleaningCause) -> u64 {
+        match cause {
+            CleaningCause::Unplaceable => self.unplaceable.count(),
+            CleaningCause::NeverEligible => self.never_eligible.count(),
+            cause => self.causes[cause],
+        }
+    }
+
+    /// Counts a job that can never run on the nodes of the machine.
+    pub fn add_unplaceable(&mut self, job: i64, why: &Unplaceable) {
+        let why = match why {
+            Unplaceable::NoPartition(_) => &Unplaceable::NoDefault,
+            why => why,
+        };
+        self.unplaceable.add(job, why.clone());
+    }
+
     /// Records that are not sane: no processors, a time below 0, or a job that never ran.
     pub fn not_sane(&self) -> u64 {
-        self.without_procs + self.negative_runtime + self.negative_submit + self.never_ran
+        NOT_SANE.into_iter().map(|cause| self.causes[cause]).sum()
     }
 
     /// All records that did not become jobs.
     pub fn dropped(&self) -> u64 {
-        let on_machine = self.too_wide + self.unplaceable.count() + self.never_eligible.count();
-        self.not_sane() + on_machine + self.without_estimate + self.without_wait
+        let drops = CleaningCause::ALL.iter().filter(|(_, words)| words.is_drop);
+        drops.map(|(cause, _)| self.count(*cause)).sum()
     }
 
     /// The records that became jobs.
     pub fn jobs(&self) -> u64 {
         self.records - self.dropped()
-    }
-}
-
-/// How many jobs can never run on a cluster, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unplaced {
-    /// They name no partition, and the cluster has no default.
-    pub without_partition: u64,
-    /// Their partitions do not take jobs.
-    pub partition_down: u64,
-    /// Their partitions do not allow their number of nodes.
-    pub node_limits: u64,
-    /// Their constraints have counts of nodes.
-    pub constraint_counts: u64,
-    /// Their constraints are none of Slurm's.
-    pub constraint_form: u64,
-    /// They do not fit the idle nodes of their partitions.
-    pub too_large: u64,
-    /// They can run, but not on another machine that is compared with this one.
-    pub only_here: u64,
-    /// The number of the first of them in the log.
-    pub first: i64,
-}
-
-impl Unplaced {
-    /// All of them.
-    pub fn count(&self) -> u64 {
-        let by_partition = self.without_partition + self.partition_down + self.node_limits;
-        by_partition + self.constraint_counts + self.constraint_form + self.too_large + self.only_here
-    }
-
-    /// Counts a job.
-    pub fn add(&mut self, job: i64, why: &Unplaceable) {
-        if self.count() == 0 {
-            self.first = job;
-        }
-        *match why {
-            Unplaceable::NoDefault | Unplaceable::NoPartition(_) => &mut self.without_partition,
-            Unplaceable::PartitionDown => &mut self.partition_down,
-            Unplaceable::NodeLimits => &mut self.node_limits,
-            Unplaceable::Constraint(BadConstraint::Counts) => &mut self.constraint_counts,
-            Unplaceable::Constraint(BadConstraint::Form) => &mut self.constraint_form,
-            Unplaceable::TooLarge => &mut self.too_large,
-            Unplaceable::OnlyHere => &mut self.only_here,
-        } += 1;
-    }
-
-    /// The causes with their counts, in words.
-    pub fn in_words(&self) -> String {
-        let causes = [
-            (self.without_partition, Unplaceable::NoDefault),
-            (self.partition_down, Unplaceable::PartitionDown),
-            (self.node_limits, Unplaceable::NodeLimits),
-            (self.constraint_counts, Unplaceable::Constraint(BadConstraint::Counts)),
-            (self.constraint_form, Unplaceable::Constraint(BadConstraint::Form)),
-            (self.too_large, Unplaceable::TooLarge),
-            (self.only_here, Unplaceable::OnlyHere),
-        ];
-        let some = causes.iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")
     }
 }

@@ -5,7 +5,7 @@ use crate::experiment::{Setting, simulate};
 use crate::metrics::{Measure, summarize};
 use crate::model::{EstimateModel, ks_distance, replace_estimates};
 use crate::time::Seconds;
-use crate::trace::{Log, Workload};
+use crate::trace::{CleaningCause, Log, Workload};
 
 /// A kind of estimates.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl EstimateRun {
         let setting = Setting::parse("easy", "estimate").expect("a valid pair");
         let record = simulate(&workload, &setting, &mut |_| ()).map_err(|error| error.to_string())?;
         let summary = summarize(&workload, &record, &Measure::default());
-        let short = workload.cleaning.modelled_short;
+        let short = workload.cleaning.count(CleaningCause::ModelledShort);
         Ok(SimulatedEstimates { wait: summary.wait_mean / 60.0, slowdown: summary.bsld_mean, distance, short })
     }
 }

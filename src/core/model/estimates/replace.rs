@@ -1,7 +1,7 @@
 //! Replaces the estimates of a workload by those of a model.
 
 use super::{EstimateModel, Sample};
-use crate::trace::{CleaningReport, Log, Workload};
+use crate::trace::{CleaningCause, CleaningReport, Log, Workload};
 
 /// Replaces the estimate of every job of a workload that was made from this log. The model does not see the estimates that
 /// cleaning filled in: such a job has none. Returns the number of jobs whose new estimate equals the old one; the other numbers
@@ -19,15 +19,17 @@ pub fn replace_estimates(workload: &mut Workload, log: &Log, model: &EstimateMod
         job.submission.estimate = estimate;
     }
     let outlived = workload.jobs.iter().filter(|job| job.runtime > job.submission.estimate).count();
-    workload.cleaning = CleaningReport {
-        // The estimates that cleaning filled in are replaced too.
-        filled: 0,
-        filled_with: 0,
-        overruns: outlived as u64,
-        modelled: samples.len() as u64,
-        modelled_cut: assignment.cut,
-        modelled_short: assignment.short,
-        ..workload.cleaning
-    };
+    let CleaningReport { causes, filled_with, .. } = &mut workload.cleaning;
+    // The estimates that cleaning filled in are replaced too.
+    *filled_with = 0;
+    for (cause, count) in [
+        (CleaningCause::Filled, 0),
+        (CleaningCause::Overrun, outlived as u64),
+        (CleaningCause::Modelled, samples.len() as u64),
+        (CleaningCause::ModelledCut, assignment.cut),
+        (CleaningCause::ModelledShort, assignment.short),
+    ] {
+        causes.set(cause, count);
+    }
     Ok(unchanged as u64)
 }

@@ -1,42 +1,34 @@
 //! Jobs that never become eligible: they are dropped before a simulation, and counted by cause.
 
+use std::fmt;
+
 use rustc_hash::FxHashSet;
 
 use super::{DependencyKind, Hold, Links, LogConditions};
+use crate::counts::DroppedJobs;
 use crate::job::Job;
-use crate::text::counted;
 
-/// How many jobs never become eligible, by the first cause that applies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NeverEligible {
-    /// They are held and never released.
-    pub held: u64,
-    /// They wait for the success of a job that failed, or for the failure of one that did not.
-    pub by_status: u64,
-    /// They wait for jobs that never become eligible themselves.
-    pub behind: u64,
-    /// They wait for themselves, in a circle of dependencies, or for jobs of such a circle.
-    pub circular: u64,
-    /// The number of the first of them in the log.
-    pub first: i64,
+/// Why a job never becomes eligible: the first cause that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NeverEligible {
+    /// It is held and never released.
+    Held,
+    /// It waits for the success of a job that failed, or for the failure of one that did not.
+    ByStatus,
+    /// It waits for a job that never becomes eligible itself.
+    Behind,
+    /// It waits for itself, in a circle of dependencies, or for a job of such a circle.
+    Circular,
 }
 
-impl NeverEligible {
-    /// All of them.
-    pub fn count(&self) -> u64 {
-        self.held + self.by_status + self.behind + self.circular
-    }
-
-    /// The causes with their counts, in words.
-    pub fn in_words(&self) -> String {
-        let causes = [
-            (self.held, "held and never released"),
-            (self.by_status, "afterok of a job that failed, or afternotok of one that did not"),
-            (self.behind, "behind such a job"),
-            (self.circular, "in a circle of dependencies"),
-        ];
-        let some = causes.iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, why)| format!("{}: {why}", counted(*count, "job"))).collect::<Vec<_>>().join("; ")
+impl fmt::Display for NeverEligible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NeverEligible::Held => "held and never released",
+            NeverEligible::ByStatus => "afterok of a job that failed, or afternotok of one that did not",
+            NeverEligible::Behind => "behind such a job",
+            NeverEligible::Circular => "in a circle of dependencies",
+        })
     }
 }
 
@@ -46,8 +38,8 @@ pub(in crate::trace) fn drop_never_eligible(
     jobs: &mut Vec<Job>,
     conditions: &LogConditions,
     failed: &FxHashSet<u32>,
-) -> (NeverEligible, u64) {
-    let mut never = NeverEligible::default();
+) -> (DroppedJobs<NeverEligible>, u64) {
+    let mut never = DroppedJobs::default();
     let links = Links::of(jobs, conditions);
     if links.gated.is_empty() {
         return (never, links.missing);
@@ -63,14 +55,14 @@ pub(in crate::trace) fn drop_never_eligible(
             _ => false,
         };
         let mut others = own.after.iter().filter(|dependency| kept.contains(&dependency.record));
-        let count = if own.hold == Hold::Forever {
-            &mut never.held
+        let cause = if own.hold == Hold::Forever {
+            NeverEligible::Held
         } else if others.any(|dependency| is_vain(dependency.kind, &dependency.record)) {
-            &mut never.by_status
+            NeverEligible::ByStatus
         } else {
             continue;
         };
-        *count += 1;
+        never.causes.add(cause, 1);
         dropped[gated.job as usize] = true;
         causes.push(gated.job);
     }
@@ -79,12 +71,12 @@ pub(in crate::trace) fn drop_never_eligible(
     while let Some(job) = causes.pop() {
         for &other in dependants.of(job) {
             if !std::mem::replace(&mut dropped[other as usize], true) {
-                never.behind += 1;
+                never.causes.add(NeverEligible::Behind, 1);
                 causes.push(other);
             }
         }
     }
-    never.circular = drop_circles(&links, &dependants, &mut dropped);
+    never.causes.add(NeverEligible::Circular, drop_circles(&links, &dependants, &mut dropped));
     if let Some(first) = dropped.iter().position(|is_dropped| *is_dropped) {
         never.first = jobs[first].number;
         let mut dropped = dropped.iter();

@@ -107,7 +107,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
         _ => i64::from(request.cpus),
     };
     if procs == 0 {
-        return collector.drop_row(|report| &mut report.without_device[unit]);
+        return collector.drop_without_device(unit);
     }
     let [.., partition, qos, account, _] = fields;
     let estimate = time_limit(time)?.or_else(|| collector.limit_of_partition(partition));

@@ -3,7 +3,7 @@
 use super::{FormatEntry, keys};
 use crate::time::{FOREVER, Seconds};
 use crate::trace::error::FaultKind;
-use crate::trace::rows::{Bad, Collector, JobInRow, Unit, count, leading_number, unix_time};
+use crate::trace::rows::{Bad, Collector, JobInRow, RowCause, Unit, count, leading_number, unix_time};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "lsf",
@@ -77,7 +77,7 @@ fn row<'a>(line: &'a [u8], unit: Unit, collector: &mut Collector<'_>) -> Result<
         return Err(Bad { kind: FaultKind::NotARow { expected: "\"JOB_FINISH\" \"version\" ..." }, at: line });
     }
     if !line.starts_with(b"\"JOB_FINISH\"") {
-        return collector.drop_row(|report| &mut report.other_events);
+        return collector.drop_row(RowCause::OtherEvent);
     }
     let fields = &split(line)?;
     let field = |at: usize| {

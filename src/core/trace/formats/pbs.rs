@@ -4,7 +4,7 @@ use super::{FormatEntry, keys};
 use crate::trace::error::FaultKind;
 use crate::trace::requests::PbsAsked;
 use crate::trace::rows::{
-    Bad, Collector, EstimateField, JobInRow, LogReading, Unit, duration, leading_number, unix_time,
+    Bad, Collector, EstimateField, JobInRow, LogReading, RowCause, Unit, duration, leading_number, unix_time,
 };
 use crate::tres::{Tres, joined};
 
@@ -68,11 +68,11 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         return Err(Bad { kind: FaultKind::NotARow { expected: "MM/DD/YYYY HH:MM:SS;E;ID;key=value ..." }, at: line });
     };
     if event != b"E" {
-        return collector.drop_row(|report| &mut report.other_events);
+        return collector.drop_row(RowCause::OtherEvent);
     }
     // The end of an array is not the end of a job: its subjobs, `123[4]`, have rows of their own.
     if memchr::memmem::find(id, b"[]").is_some() {
-        return collector.drop_row(|report| &mut report.array_parents);
+        return collector.drop_row(RowCause::ArrayParent);
     }
     let [
         user,
@@ -103,7 +103,7 @@ fn row<'a>(line: &'a [u8], reading: &LogReading, collector: &mut Collector<'_>) 
         }
         kind => {
             if devices[kind] <= 0 {
-                return collector.drop_row(|report| &mut report.without_device[kind]);
+                return collector.drop_without_device(kind);
             }
             (devices[kind], devices[kind])
         }

@@ -9,7 +9,7 @@ use crate::trace::lines::RawLines;
 use crate::trace::record::CANCELLED;
 use crate::trace::requests::{SlurmAsked, SubmitLine};
 use crate::trace::rows::{
-    Bad, Collector, JobInRow, LogReading, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
+    Bad, Collector, JobInRow, LogReading, RowCause, TableColumns, Unit, count, count_delimiters, first_line, iso_time,
     leading_number, read_table,
 };
 
@@ -155,21 +155,21 @@ fn row<'r>(
     let [.., alloc_cpus, cpus, req_cpus, node_count, req_nodes, alloc_tres, req_tres, req_gres] = fields;
     let has = |byte: u8| memchr::memchr(byte, job_id).or_else(|| memchr::memchr(byte, raw_id)).is_some();
     if has(b'.') {
-        return collector.drop_row(|report| &mut report.steps);
+        return collector.drop_row(RowCause::Step);
     }
     if has(b'[') {
         // Tasks that never started; the range may have the limit of the array: `123_[4-9%2]`.
         if let Some((array, limit)) = array_of(job_id).zip(array_limit_in(job_id)) {
             collector.conditions.limit(array, limit);
         }
-        return collector.drop_row(|report| &mut report.array_ranges);
+        return collector.drop_row(RowCause::ArrayRange);
     }
     let id = if raw_id.is_empty() { job_id } else { raw_id };
     if !id.first().is_some_and(u8::is_ascii_digit) {
         return Err(Bad::value(id, if raw_id.is_empty() { "JobID" } else { "JobIDRaw" }, "is not a job number"));
     }
     if !collector.is_own_cluster(cluster) {
-        return collector.drop_row(|report| &mut report.other_clusters);
+        return collector.drop_row(RowCause::OtherCluster);
     }
 
     let (start, end) = (iso_time(start, "Start")?, iso_time(end, "End")?);
@@ -177,7 +177,7 @@ fn row<'r>(
     let state = state.split(|byte| matches!(byte, b' ' | b'+')).next().unwrap_or(state);
     let meaning = State::of(state);
     if meaning == State::NotEnded || (meaning == State::Again && (start.is_none() || end.is_none())) {
-        return collector.drop_row(|report| &mut report.not_ended);
+        return collector.drop_row(RowCause::NotEnded);
     }
     // Slurm fills in a start, processors and even AllocTRES for jobs that never started.
     let placed = match nodes {
@@ -200,7 +200,7 @@ fn row<'r>(
             let requested = count_in(req_tres, kind).or_else(|| Some(count_in_gres(req_gres, kind)? * nodes));
             let devices = (count_in(alloc_tres, kind).unwrap_or(-1), requested.unwrap_or(-1));
             if devices.0 <= 0 && devices.1 <= 0 {
-                return collector.drop_row(|report| &mut report.without_device[kind]);
+                return collector.drop_without_device(kind);
             }
             devices
         }

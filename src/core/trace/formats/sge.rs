@@ -4,7 +4,7 @@ use super::{FormatEntry, keys};
 use crate::time::{FOREVER, Seconds, Time};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
-use crate::trace::rows::{Bad, Collector, JobInRow, count, duration, unix_time};
+use crate::trace::rows::{Bad, Collector, JobInRow, RowCause, count, duration, unix_time};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "sge",
@@ -54,7 +54,7 @@ fn row<'a>(line: &'a [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'a>>
     // A task of a parallel job is not a job. The field follows the category and the waits for input and output.
     let task = category[category_end(category)..].split(|&byte| byte == b':').nth(2).unwrap_or(b"NONE");
     if !matches!(task, b"" | b"NONE" | b"NULL" | b"(null)") {
-        return collector.drop_row(|report| &mut report.steps);
+        return collector.drop_row(RowCause::Step);
     }
     let [queue, _, group, owner, name, number, _, _, submit, start, end, failed, exit_status, wallclock, ..] = fields;
     let slots = count(fields[34], "slots")?.unwrap_or(-1);

@@ -7,7 +7,7 @@ use crate::trace::lines::{RawLines, after_returns};
 use crate::trace::number;
 use crate::trace::record::{Fields, Record, UNKNOWN, field_texts, is_blank_line, parse_fields, parse_quickly};
 use crate::trace::requests::asked_by_wide_fields;
-use crate::trace::rows::{Bad, Collector};
+use crate::trace::rows::{Bad, Collector, RowCause};
 
 pub const FORMAT: FormatEntry = FormatEntry {
     name: "swf",
@@ -99,7 +99,7 @@ fn read_carefully<'a>(line: &'a [u8], number: u64, collector: &mut Collector<'_>
             collector.requests.set(collector.log.records.len(), request);
         }
         None => {
-            collector.log.source.extra_fields += u64::from(extra);
+            collector.log.source.causes.add(RowCause::ExtraFields, extra.into());
             if fields[REQUESTED_MEMORY] > 0 {
                 add_memory(&fields, collector);
             }

@@ -14,7 +14,7 @@ use crate::time::{DAY, Seconds};
 use crate::trace::clean::{ProcsField, procs_of};
 use crate::trace::log::Log;
 use crate::trace::record::CANCELLED;
-use crate::trace::rows::{Collector, JobInRow, Unit};
+use crate::trace::rows::{Collector, JobInRow, RowCause, Unit};
 
 /// The most tasks of arrays that become jobs. Slurm allows four million in one array, and a damaged file may say anything.
 const MOST_TASKS: u64 = 1_000_000;
@@ -50,24 +50,26 @@ impl Collector<'_> {
         queue.saw(job.submit);
         let reason = queue.text(row.reason).unwrap_or_default();
         let cause = match (state, job.start) {
-            (SlurmState::Ended, _) => Some(&mut report.ended),
+            (SlurmState::Ended, _) => Some(RowCause::Ended),
             (SlurmState::Unknown, _) => return self.unknown_state(job.state),
-            (SlurmState::Ending, _) => Some(&mut report.ending),
-            (SlurmState::Running, None) => Some(&mut report.without_start),
+            (SlurmState::Ending, _) => Some(RowCause::Ending),
+            (SlurmState::Running, None) => Some(RowCause::WithoutStart),
             _ => None,
         };
         if let (SlurmState::Running | SlurmState::Held(_) | SlurmState::Ending, Some(start)) = (state, job.start) {
             queue.saw(start.saturating_add(job.elapsed.unwrap_or(0)));
         }
         let procs = u32::try_from(job.requested).unwrap_or(0);
-        let cause = cause.or(match self.options.reading.unit {
-            _ if procs > 0 => None,
-            unit if Unit::DEVICES.contains(&unit) => Some(&mut report.without_device[unit]),
-            _ => Some(&mut report.without_procs),
-        });
-        if let Some(count) = cause {
-            *count += 1;
-            return;
+        if let Some(cause) = cause {
+            return report.causes.add(cause, 1);
+        }
+        match self.options.reading.unit {
+            _ if procs > 0 => {}
+            unit if Unit::DEVICES.contains(&unit) => {
+                report.without_device[unit] += 1;
+                return;
+            }
+            _ => return report.causes.add(RowCause::WithoutProcs, 1),
         }
         let stage = match (state, job.start) {
             (SlurmState::Running, Some(start)) => PresentStage::Running { start },
@@ -98,12 +100,12 @@ impl Collector<'_> {
             SlurmId::Array(array, tasks) => {
                 let taken = tasks.count().min(MOST_TASKS - queue.tasks);
                 queue.tasks += taken;
-                report.tasks_left_out += tasks.count() - taken;
+                report.causes.add(RowCause::TaskLeftOut, tasks.count() - taken);
                 let is_inner = |at: u64| taken > MOST_LISTED && at > 0 && at + 1 < taken;
                 let numbers = tasks.numbers().take(taken as usize).zip(0..);
                 queue.jobs.extend(numbers.map(|(task, at)| present(format!("{array}_{task}"), is_inner(at))));
                 if tasks.cut {
-                    report.cut_arrays += 1;
+                    report.causes.add(RowCause::CutArray, 1);
                     report.first_cut_array.get_or_insert_with(|| array.to_string());
                 }
             }
@@ -119,7 +121,7 @@ impl Collector<'_> {
             let mut seen = FxHashSet::default();
             let all = self.present.jobs.len();
             self.present.jobs.retain(|job| seen.insert(job.name.clone()));
-            self.log.source.repeated = (all - self.present.jobs.len()) as u64;
+            self.log.source.causes.set(RowCause::Repeated, (all - self.present.jobs.len()) as u64);
         }
         let (PresentRows { jobs, now, .. }, Log { name, source, skipped, header, .. }) = (self.present, self.log);
         PresentQueue { name, jobs, report: source, skipped, now, header }
@@ -133,16 +135,16 @@ impl PresentRows {
         report.rows = records.len() as u64;
         for record in records {
             let cause = match procs_of(record, field) {
-                _ if record.runtime >= 0 => Some(&mut report.ended),
-                _ if record.submit < 0 => Some(&mut report.without_submit),
+                _ if record.runtime >= 0 => Some(RowCause::Ended),
+                _ if record.submit < 0 => Some(RowCause::WithoutSubmit),
                 // It never ran and does not wait any more. Any other status is accepted: a log that was cut keeps its
                 // statuses.
-                _ if record.status == CANCELLED && record.allocated <= 0 => Some(&mut report.cancelled),
-                procs if procs <= 0 => Some(&mut report.without_procs),
+                _ if record.status == CANCELLED && record.allocated <= 0 => Some(RowCause::Cancelled),
+                procs if procs <= 0 => Some(RowCause::WithoutProcs),
                 _ => None,
             };
-            if let Some(count) = cause {
-                *count += 1;
+            if let Some(cause) = cause {
+                report.causes.add(cause, 1);
                 if record.runtime >= 0 && record.submit >= 0 {
                     // The log was not cut before it was submitted.
                     self.saw(record.submit);
@@ -165,18 +167,20 @@ impl PresentRows {
                 ..PresentJob::named(names)
             });
         }
-        self.drop_overdue(&mut report.overdue);
+        let overdue = self.drop_overdue();
+        report.causes.add(RowCause::Overdue, overdue);
     }
 
     /// Drops running jobs that must have ended long ago. In logs of archives some jobs that ran have no runtime (129 of SDSC-BLUE,
     /// 10,875 of SDSC-DS). If one is cut, they would hold their processors at the cut, years later.
-    fn drop_overdue(&mut self, count: &mut u64) {
-        let Some(now) = self.now else { return };
+    /// Returns how many.
+    fn drop_overdue(&mut self) -> u64 {
+        let Some(now) = self.now else { return 0 };
+        let all = self.jobs.len();
         self.jobs.retain(|job| {
-            let is_overdue = matches!((&job.stage, job.estimate), (PresentStage::Running { start }, Some(estimate))
-                if start + estimate + OVERDUE < now);
-            *count += u64::from(is_overdue);
-            !is_overdue
+            !matches!((&job.stage, job.estimate), (PresentStage::Running { start }, Some(estimate))
+                if start + estimate + OVERDUE < now)
         });
+        (all - self.jobs.len()) as u64
     }
 }

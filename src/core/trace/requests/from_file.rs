@@ -12,6 +12,7 @@ use crate::request::{LogRequests, Request, RequestId, Requests};
 use crate::trace::conditions::{CONDITION_FIELDS, ConditionsRead, WrittenConditions, log_seconds, set_condition};
 use crate::trace::error::TraceError;
 use crate::trace::log::{Log, ReadOptions};
+use crate::trace::rows::RowCause;
 use crate::trace::source::{Digesting, Source};
 
 /// A row of the file.
@@ -73,7 +74,7 @@ impl RequestFile {
             let why = format!("it has no job of {}: is it of another log?", log.name);
             return Err(TraceError::unusable(&self.name, why));
         }
-        log.source.unmatched_requests = unmatched as u64;
+        log.source.causes.set(RowCause::UnmatchedRequest, unmatched as u64);
         log.requests = LogRequests::of_records(requests, by_record);
         self.add_conditions(log, written)
     }

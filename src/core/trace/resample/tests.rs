@@ -189,7 +189,7 @@ proptest! {
 fn a_copy_has_arrays_of_its_own() {
     let mut log = log((0..240).map(|at| (at % 12, i64::from(at) * 9, 1, 60)).collect());
     let tasks = |user: u32| (0..240).filter(move |record| record % 12 == user).collect();
-    let limit = |user: u32| (user % 2 == 0).then_some(3);
+    let limit = |user: u32| (user.is_multiple_of(2)).then_some(3);
     let arrays =
         (0..12).map(|user| JobArray { id: user.to_string(), limit: limit(user), tasks: tasks(user) }).collect();
     let limited = (0..240u32).filter(|record| limit(record % 12).is_some());

@@ -8,7 +8,8 @@ use twox_hash::XxHash3_64;
 use super::JobInRow;
 use super::names::NamesRead;
 use super::reading::SubmitTime;
-use super::report::SourceReport;
+use super::reading::Unit;
+use super::report::RowCause;
 use super::values::Bad;
 use crate::sort::sort_by_key;
 use crate::text::shortened;
@@ -139,9 +140,16 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts a row that is dropped, which is not a fault.
-    pub fn drop_row<'r>(&mut self, cause: impl FnOnce(&mut SourceReport) -> &mut u64) -> Result<(), Bad<'r>> {
+    pub fn drop_row<'r>(&mut self, cause: RowCause) -> Result<(), Bad<'r>> {
         self.log.source.rows += 1;
-        *cause(&mut self.log.source) += 1;
+        self.log.source.causes.add(cause, 1);
+        Ok(())
+    }
+
+    /// Counts a job that is dropped because it has none of the device that is the unit.
+    pub fn drop_without_device<'r>(&mut self, unit: Unit) -> Result<(), Bad<'r>> {
+        self.log.source.rows += 1;
+        self.log.source.without_device[unit] += 1;
         Ok(())
     }
 
@@ -161,7 +169,7 @@ impl<'a> Collector<'a> {
 
     /// Counts a state that is not known.
     pub fn unknown_state(&mut self, state: &[u8]) {
-        self.log.source.unknown_states += 1;
+        self.log.source.causes.add(RowCause::UnknownState, 1);
         self.log.source.first_unknown_state.get_or_insert_with(|| shorten(state));
     }
 
@@ -230,7 +238,7 @@ impl<'a> Collector<'a> {
         let (mut wait_cut, mut clock_changed) = (false, false);
         if let Some(start) = job.start {
             let Some(end) = job.end else {
-                return self.drop_row(|report| &mut report.not_ended);
+                return self.drop_row(RowCause::NotEnded);
             };
             wait_cut = start < submit;
             let mut runtime = end - start;
@@ -253,15 +261,19 @@ impl<'a> Collector<'a> {
             };
         }
         if !self.is_new(job) {
-            return self.drop_row(|report| &mut report.repeated);
+            return self.drop_row(RowCause::Repeated);
         }
         let report = &mut self.log.source;
         report.rows += 1;
-        report.held += u64::from(held.is_some());
-        report.never_started += u64::from(job.start.is_none());
-        report.waits_cut += u64::from(wait_cut);
-        report.clock_changes += u64::from(clock_changed);
-        report.reserved += u64::from(self.is_reserved);
+        for (cause, applies) in [
+            (RowCause::Held, held.is_some()),
+            (RowCause::NeverStarted, job.start.is_none()),
+            (RowCause::WaitCut, wait_cut),
+            (RowCause::ClockChange, clock_changed),
+            (RowCause::Reserved, self.is_reserved),
+        ] {
+            report.causes.add(cause, applies.into());
+        }
         self.count_state(job.state);
         if job.is_unknown_state {
             self.unknown_state(job.state);

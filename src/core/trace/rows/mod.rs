@@ -11,7 +11,7 @@ pub use collect::Collector;
 pub use columns::{TableColumns, count_delimiters, first_line, read_table};
 pub use names::{LogNames, NameKind};
 pub use reading::{EstimateField, LogReading, SubmitTime, Unit};
-pub use report::SourceReport;
+pub use report::{RowCause, SourceReport};
 pub use values::{Bad, any_time, clock, count, duration, iso_time, leading_number, unix_time};
 
 use crate::request::RequestId;
