@@ -49,4 +49,6 @@ mod slow_predictors;
 #[cfg(test)]
 mod slow_waits;
 #[cfg(test)]
+mod slurm_by_hand;
+#[cfg(test)]
 mod slurm_parts;
