@@ -42,7 +42,20 @@ fn running_jobs_stay_in_order_of_their_ends_however_many_there_are() {
     for n in 0..JOBS {
         let end = i64::from(n * 17 % 100);
         let grant = vec![NodeShare::new(n, Tres::on_node(1, 0))];
-        in_use.start(RunningJob { start: 0, end, id: n.into(), partition: 0, grant, is_whole: false }, &site);
+        in_use.start(
+            RunningJob {
+                start: 0,
+                end,
+                id: n.into(),
+                partition: 0,
+                qos: None,
+                no_requeue: false,
+                grace_end: None,
+                grant,
+                is_whole: false,
+            },
+            &site,
+        );
         assert!(in_use.running.is_sorted_by_key(|job| (job.end, job.id)), "after the start of job {n}");
     }
     for n in (0..JOBS).rev() {
