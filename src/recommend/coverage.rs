@@ -70,11 +70,8 @@ impl CoverageCase {
 impl Coverage {
     /// The number of its runs.
     pub fn runs(&self) -> usize {
-        self.settings.len() * (self.copies() as usize + 1)
-    }
-
-    fn copies(&self) -> u32 {
-        self.count + u32::from(self.how.is_some())
+        let of_each = self.count + u32::from(self.how.is_some());
+        self.settings.len() * (of_each as usize + 1)
     }
 
     fn plan(&self, replications: u32, part: impl Fn(&mut Options)) -> RunPlan {
@@ -98,7 +95,7 @@ impl Coverage {
         threads: usize,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<CoverageCase>, RunsError> {
-        let first = self.plan(self.copies(), |options| {
+        let first = self.plan(self.count, |options| {
             options.shaping.first = Some(self.chosen_on);
             options.shaping.resample = self.how;
         });

@@ -218,7 +218,7 @@ impl Question {
         chosen_on: usize,
         years: Years,
     ) -> RunPlan {
-        let question = Question { replications: years.count + 1, ..self.clone() };
+        let question = Question { replications: years.count, ..self.clone() };
         question.plan(settings, |options| {
             options.shaping.first = Some(chosen_on);
             options.shaping.resample = Some(years.how);

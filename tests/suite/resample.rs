@@ -4,7 +4,7 @@ use crate::recommend::rows;
 use crate::support::{Folder, real_log, real_logs, sim, sim_ok};
 
 /// The columns of the only row of a CSV, by name.
-fn row(text: &str) -> impl Fn(&str) -> String {
+fn row(text: &str) -> impl Fn(&str) -> String + use<> {
     let mut rows = rows(text);
     assert_eq!(rows.len(), 1, "{text}");
     let row = rows.remove(0);
@@ -95,6 +95,43 @@ fn replications_are_other_years_where_the_log_allows_it() {
     // The embedded log has three weeks.
     let short = sim(&["--replications", "3", "--first", "300", "--format", "table"]);
     assert!(short.out.contains("the same year, shaken"), "{}", short.out);
+}
+
+/// The log and N resamples in every command, and each way to resample has runs of its own.
+#[test]
+fn replications_are_as_many_resamples_in_every_command() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let setting = ["--scheduler", "sjbf", "--predictor", "estimate", "--baseline", "easy/estimate", "--format", "csv"];
+    let of = |how: &str, more: &[&str]| {
+        sim(&[&[log.as_str(), "--replications", "3", "--resample", how], &setting[..], more].concat())
+    };
+    let [users, weeks] = ["users", "weeks"].map(|how| row(&of(how, &[]).out));
+    let both = of("users,weeks", &[]).out;
+    let sweep = |how: &str, name: &str| {
+        let folder = folder.text(name);
+        let args = ["sweep", &log, "--replications", "3", "--resample", how, "--out", &folder];
+        sim(&[&args, &setting[..]].concat())
+    };
+    let swept = sweep("users,weeks", "swept");
+    assert!(swept.err.contains("8 cells"), "{}", swept.err);
+    for table in [rows(&both), rows(&swept.out)] {
+        assert_eq!(table.len(), 2, "{table:?}");
+        for (found, alone) in table.iter().zip([&users, &weeks]) {
+            for column in ["rows", "wait_mean", "wait_mean_log", "wait_mean_q90", "bsld_better_in"] {
+                assert_eq!(found[column], alone(column), "{column}");
+            }
+        }
+    }
+    assert!(users("rows") == "3" && users("wait_mean") != weeks("wait_mean"));
+    let grid = folder.read("swept/grid.toml");
+    assert!(grid.contains("replications = 3"), "{grid}");
+    let again = sim(&["sweep", "--out", &folder.text("swept"), "--resume", "--format", "csv"]);
+    assert!(again.err.contains("8 reused") && again.out == swept.out, "{}", again.err);
+    // Both at once would be two numbers of runs.
+    for mixed in [of("none,users", &[]), sweep("users,none", "mixed")] {
+        assert!(mixed.code == 2 && mixed.err.contains("give one of the two"), "{}", mixed.err);
+    }
 }
 
 #[test]

@@ -66,8 +66,9 @@ struct SweepArgs {
     /// contains them
     #[arg(long, help_heading = "Sweep")]
     change_grid: bool,
-    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), and print
-    /// means with 95% intervals: the same as --replication 0..N-1 with all other columns in --group-by
+    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), with --resample users on
+    /// the log and on N resamples, and print means with 95% intervals: the same as --replication 0..N-1 (0..N) with all other columns
+    /// in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
     /// Allow the programs of `exec` predictors and schedulers that are named in a file of lists or in the folder of a sweep
