@@ -13,8 +13,8 @@ use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    note_resample, report_cleaning, report_feedback, report_missing_predictions, report_requests,
-    warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
+    report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
+    warn_of_missing_users, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
 use super::progress::Progress;
@@ -227,10 +227,6 @@ impl LogUnderSettings {
         let runs_of_each = runs_of_replications(replications.unwrap_or(1), years.iter().map(Option::is_some));
         let runs_of_each = runs_of_each.map_err(UsageError)?;
         years.iter().flatten().try_for_each(|how| how.check(&workload))?;
-        if years.iter().any(Option::is_some) {
-            Resample::doubts(&workload).iter().for_each(|line| note(format_args!("{}: {line}", log.name)));
-        }
-        note_resample(&log.name, &workload, settings[0].shaping.seed);
         let trace = trace.map(str::to_string);
         Ok(LogUnderSettings {
             trace,
@@ -317,25 +313,29 @@ impl LogUnderSettings {
         let folder = folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs);
-            let progress = Progress::counting(
-                if self.years.iter().any(Option::is_some) { "simulating other years" } else { "simulating" },
-                "jobs",
-                Some(total),
-            );
-            let watch = |step| {
-                if let RunStep::Jobs(ended) = step {
-                    progress.add(ended);
-                }
+            let are_years = self.years.iter().any(Option::is_some);
+            let what = if are_years { "simulating other years" } else { "simulating" };
+            let progress = Progress::counting(what, "jobs", Some(total));
+            let resamples = self.runs_of_each as usize - 1;
+            let watch = |step| match step {
+                RunStep::Jobs(ended) => progress.add(ended),
+                // The runs begin in the order of the plan.
+                RunStep::Run { done, .. } => match done / self.settings.len() {
+                    seed if are_years && (1..=resamples).contains(&seed) => {
+                        progress.say(format!("jobs, resample {seed} of {resamples}"));
+                    }
+                    _ => {}
+                },
             };
             let executor = Executor { jobs, ends_at_failure: true, ..Executor::of_all(&plan, threads, &watch) };
             executor.compute(&wanted, folder)?
         };
-        warn_of_never(&computed.never);
+        report_remarks(&computed.remarks);
         if folder.is_some() {
             note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
-        let ComputedRuns { rows, extras, reused, computed, never } = computed;
-        Ok(ComputedRuns { rows, extras: extras.into_iter().map(Option::flatten).collect(), reused, computed, never })
+        let ComputedRuns { rows, extras, reused, computed, remarks } = computed;
+        Ok(ComputedRuns { rows, extras: extras.into_iter().map(Option::flatten).collect(), reused, computed, remarks })
     }
 
     /// The runs of each setting. Those of several in one table have what differs between them in their names.

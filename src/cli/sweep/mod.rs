@@ -15,7 +15,7 @@ use stored::{merge, missing_cells, print_missing, print_not_done, status};
 use super::{CommandForm, parsed};
 use crate::cli::failure::{UsageError, refuse, refuse_program};
 use crate::cli::interrupt;
-use crate::cli::notes::warn_of_never;
+use crate::cli::notes::report_remarks;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
 use crate::cli::places::{given_files, refuse_collisions};
@@ -368,7 +368,7 @@ fn run_here(args: &SweepArgs, html: Option<Output>, mut cells: SweepCells<'_>, t
     if sweep.grid.given().has(When::Feedback) {
         note(FEEDBACK_NOTE);
     }
-    warn_of_never(&report.never);
+    report_remarks(&report.remarks);
     print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {

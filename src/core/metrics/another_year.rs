@@ -4,7 +4,6 @@
 //! The intervals are those of a next observation, not of the mean: more resamples do not make next year surer.
 
 use super::improvement::Better;
-use super::replicates::Verdict;
 use crate::stats::{next_observation, percentiles};
 
 /// A figure of the log and of its resamples.
@@ -62,15 +61,6 @@ impl YearGain {
         let wins = pairs.iter().filter(|&&(base, own)| better.gain(base, own) > 0.0).count();
         let [low, high] = [0, 1].map(|end| ends.map(|ends| ends[end]));
         Some(YearGain { percent: percent(mean), low, high, better: wins, of: pairs.len() })
-    }
-
-    /// What it means. None for less than two resamples.
-    pub fn verdict(&self) -> Option<Verdict> {
-        Some(match (self.low?, self.high?) {
-            (low, _) if low > 0.0 => Verdict::Better,
-            (_, high) if high < 0.0 => Verdict::Worse,
-            _ => Verdict::NotSure,
-        })
     }
 }
 

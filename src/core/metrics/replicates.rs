@@ -63,6 +63,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// That of another year. None for less than two resamples.
+    fn of_year(gain: &YearGain) -> Option<Verdict> {
+        Some(match (gain.low?, gain.high?) {
+            (low, _) if low > 0.0 => Verdict::Better,
+            (_, high) if high < 0.0 => Verdict::Worse,
+            _ => Verdict::NotSure,
+        })
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -277,6 +286,16 @@ impl<'a> Replicates<'a> {
         Interval::of(self.drawn().filter_map(percent))
     }
 
+    /// The names and values of the main figures: means with half-widths, or with `as_years` those of resamples, as in
+    /// [`Replicates::cells`].
+    pub fn main_cells(&self, as_years: bool) -> Cells {
+        let of_column = |(column, mean): (&Column, Interval)| match as_years {
+            true => self.cells_of_years(column),
+            false => mean.cells(column.name).to_vec(),
+        };
+        self.main_means().flat_map(of_column).collect()
+    }
+
     /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
     pub fn gain(&self, column: &Column) -> Interval {
         let gain = |row: &RunRow| column.gain(&row.baseline.as_ref()?.summary, &row.summary);
@@ -308,7 +327,7 @@ impl<'a> Replicates<'a> {
     /// Whether the difference from another setting is more than chance, by the measure of [`Replicates::verdict`].
     fn verdict_over(&self, other: &Replicates<'_>, column: &Column) -> Option<Verdict> {
         match self.is_another_year {
-            true => self.year_gain_over(other, column)?.verdict(),
+            true => Verdict::of_year(&self.year_gain_over(other, column)?),
             false => self.gain_over(other, column).verdict(),
         }
     }
@@ -319,7 +338,7 @@ impl<'a> Replicates<'a> {
         match column.needs_baseline() && self.baseline().is_some() && self.count() > 1 {
             true if self.mean(column).mean > 0.0 => Some(Verdict::Worse),
             true => Some(self.no_verdict()),
-            false if self.is_another_year => self.year_gain(column)?.verdict(),
+            false if self.is_another_year => Verdict::of_year(&self.year_gain(column)?),
             false => self.gain(column).verdict(),
         }
     }
@@ -668,7 +687,7 @@ mod tests {
         let (order, standing, gain, times) = rank_of([slow, fast], true);
         let gain = gain.unwrap();
         assert_eq!((order, standing, times), (vec![1, 0], Standing::Clear, (4, 4)));
-        assert!(gain.verdict() == Some(Verdict::Better) && (gain.percent - 20.1).abs() < 0.2, "{gain:?}");
+        assert!(Verdict::of_year(&gain) == Some(Verdict::Better) && (gain.percent - 20.1).abs() < 0.2, "{gain:?}");
         let (order, standing, gain, times) = rank_of([slow, fast], false);
         assert_eq!((order, standing, gain, times), (vec![1, 0], Standing::WithinNoise(vec![0]), None, (4, 5)));
         // The order is that of the ratios too: 0.9 three times, and 1.2 in the busy year, which decides the means.
