@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn columns_are_printed_as_they_are_read() {
-        let devices: String = Resource::DEVICE_FIELDS.map(|field| format!("{field}=column of {field},")).concat();
+        let devices: String = Resource::DEVICE_NAMES.map(|name| format!("{name}=a {name},{name}_per_node=b,")).concat();
         let asked =
             format!("submit=a,start=b,run=c,procs=d,partition=p{{x:y}},id=i,nodes=n,memory=m,{devices}qos=q,account=a");
         for text in [
