@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::failure::{UsageError, refuse};
 
 /// The command in which a word was used (empty: in any), the word, and what to write now.
-const OLD: [(&str, &str, &str); 27] = [
+const OLD: [(&str, &str, &str); 29] = [
     ("", "--runs-out", "--keep DIR"),
     ("recommend", "--out", "--keep DIR"),
     ("fidelity", "--out", "--keep DIR"),
@@ -19,6 +19,8 @@ const OLD: [(&str, &str, &str); 27] = [
     ("", "--estimate-field", "--log-format pbs:estimate-field=FIELD"),
     ("", "--columns", "--log-format 'sacct:columns=\"NAME,...\"'"),
     ("", "--cluster", "--log-format sacct:cluster=NAME"),
+    ("report", "--html", "--out FILE"),
+    ("wait", "--job", "sim wait ask LOG --job KEY=VALUE,..."),
     ("wait", "--ask", "sim wait ask LOG --job KEY=VALUE,..."),
     ("wait", "--at", "sim wait ask LOG --at JOB"),
     ("wait", "--queue", "sim wait ask LOG --queue FILE"),
@@ -35,6 +37,13 @@ const OLD: [(&str, &str, &str); 27] = [
     ("malleable", "--rho", "--offered-load LOAD"),
 ];
 
+/// Options of other commands that a command cannot have, with the reason.
+const NOT_HERE: [(&str, &str, &str); 1] = [(
+    "fidelity",
+    "--resample",
+    "it compares with the recorded waits, and a resample has none: the jobs of other years did not run",
+)];
+
 /// Refuses a word that was used in a command before, and says what to write now.
 ///
 /// # Errors
@@ -43,7 +52,10 @@ pub fn refuse_old(command: &str, word: &str) -> Result<(), UsageError> {
     let is_it = |(place, old, _): &&(&str, &str, &str)| *old == word && (place.is_empty() || *place == command);
     match OLD.iter().find(is_it) {
         Some((_, old, new)) => refuse(format!("'{old}' is now {new}")),
-        None => Ok(()),
+        None => match NOT_HERE.iter().find(is_it) {
+            Some((command, option, why)) => refuse(format!("{option} is not for sim {command}: {why}")),
+            None => Ok(()),
+        },
     }
 }
 
