@@ -48,14 +48,11 @@ impl Rooms {
             self.changes.clear();
         }
         let before = self.changes.len();
-        // The limits of partitions are behind the nodes, in the same order.
-        let count = nodes.cluster().nodes.len();
-        for (at, (free, new)) in self.free.iter_mut().zip(nodes.free()).enumerate() {
-            if free != new {
-                *free = *new;
-                self.changes.push((at % count) as u32);
-            }
-        }
+        // The limits of partitions are behind the nodes. None changes alone: who takes of a limit takes CPUs of its node.
+        let changed = self.free.iter().zip(nodes.free()).take(nodes.cluster().nodes.len());
+        let changed = changed.zip(0..).filter(|((free, new), _)| free != new).map(|(_, node)| node);
+        self.changes.extend(changed);
+        self.free.copy_from_slice(nodes.free());
         if self.changes.len() > before {
             self.roomless.fill(false);
         }
