@@ -91,7 +91,9 @@ fn equal_entries_stay_in_their_order() {
 /// What a main pass starts at 100 of a queue of jobs, and whether it stopped at its depth.
 fn main_pass(site: &SlurmSite, jobs: Vec<SlurmJob>, is_full: bool) -> (Vec<RunningJob>, bool) {
     let mut queue = SlurmQueue::default();
-    jobs.into_iter().for_each(|job| drop(queue.push(job, site, |_, _| 1)));
+    for job in jobs {
+        queue.push(job, site, |_, _| 1);
+    }
     let mut state = NodesState::new(site);
     let mut pass = SlurmPass {
         nodes: SlurmNodes { site, state: &mut state, completing: NodeSet::none(site.len()) },
