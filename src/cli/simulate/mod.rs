@@ -20,6 +20,7 @@ use super::report::{ColorsBy, watch_for_page, with_gantt, write_page};
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
+use super::what_if;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
 use crate::metrics::{
@@ -36,7 +37,7 @@ use groups::GroupPlan;
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
     let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
-    let command = slurm_conf::add(options::with_lists(command), SLURM_CONF);
+    let command = what_if::add(slurm_conf::add(options::with_lists(command), SLURM_CONF));
     SimulateArgs::augment_args(command).mut_arg("top", |top| top.requires("by")).mut_arg("log", |log| {
         log.help("The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]")
     })
@@ -153,7 +154,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
     let mut list = options::read_settings(matches, None)?;
     let has_default = matches.contains_id(slurm_conf::NAME) || is_given(matches, "baseline");
-    if args.log.given().is_none() && !has_default {
+    if args.log.given().is_none() && !has_default && !list.is_what_if() {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
@@ -179,6 +180,9 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         return refuse(
             "--names has no effect without --by, --by-out, --jobs-out or --html: the summary names nobody; remove it",
         );
+    }
+    if args.html.is_some() && list.is_what_if() {
+        return refuse("--html shows settings at one site: leave --what-if or --html out");
     }
     if args.html.is_some() {
         list.refuse_conditions("--html is for")?;
@@ -231,7 +235,9 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     };
     let runs = WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records };
     let wanted = RunsWithGroups { runs, groups: &groups };
-    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
+    let ComputedRuns { mut rows, extras, .. } =
+        log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
+    log.compare_machines(&mut rows);
     let details: Vec<RunDetails> = extras.into_iter().flatten().collect();
     let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
     let simulating = (total - reading).as_secs_f64();

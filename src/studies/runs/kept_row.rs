@@ -93,12 +93,11 @@ mod tests {
 
     fn row() -> RunRow {
         let label = RunLabel {
-            trace: String::new(),
             procs: 128,
             scheduler: "easy".to_string(),
             predictor: "smith:templates=@a\tb\\t\nc".to_string(),
             dropped: 9,
-            options: String::new(),
+            ..RunLabel::default()
         };
         RunRow { label, summary: summary(1.0), baseline: None }
     }

@@ -1,0 +1,137 @@
+//! `--what-if`: changes of the site that the rest of a command describes. Each becomes one more setting, whose baseline is the site as it
+//! is.
+
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::failure::{UsageError, refuse};
+use super::is_given;
+use super::options::SettingList;
+use super::slurm_conf::{self, SLURM, SiteConf};
+use crate::experiment::{Change, OptionForm, Options, SLURM_CONF, refuse_idle, refuse_idle_keys, refuse_overruled};
+use crate::runs::{PlannedRun, RunPlan};
+use crate::schedule::catalog;
+use crate::spec::{Spec, SpecError, quote};
+use crate::text::printable_lines;
+
+/// The name of the option.
+const NAME: &str = "what-if";
+
+/// Adds the option to a command.
+pub fn add(command: Command) -> Command {
+    let read = |text: &str| match Change::parse(text) {
+        Ok(_) => Ok(text.to_string()),
+        Err(SpecError(why)) => Err(printable_lines(&why).into_owned()),
+    };
+    let argument = Arg::new(NAME).long(NAME).value_name("CHANGE").action(ArgAction::Append).value_parser(read);
+    command.arg(argument.display_order(4).help(
+        "What if the site were another? Options with other values, as in 'procs=108' or \
+         'more: add-nodes=n[65-72] as n1 load=1.1', compared with the site as the rest of the command says. May be repeated; \
+         see `sim help comparisons`",
+    ))
+}
+
+/// The changes that were given.
+pub fn given(matches: &ArgMatches) -> Result<Vec<Change>, SpecError> {
+    let texts = matches.try_get_many::<String>(NAME).ok().flatten().into_iter().flatten();
+    let changes: Vec<Change> = texts.map(|text| Change::parse(text)).collect::<Result<_, _>>()?;
+    let twice = |(at, change): (usize, &Change)| changes[..at].iter().any(|other| other.name == change.name);
+    match changes.iter().enumerate().find(|(at, change)| twice((*at, change))) {
+        Some((_, change)) => Err(SpecError(format!("--what-if '{}' is given twice", change.name))),
+        None => Ok(changes),
+    }
+}
+
+/// The site as it is, and each of its changes.
+pub fn with_changes(
+    list: SettingList,
+    changes: &[Change],
+    matches: &ArgMatches,
+    conf: Option<&SiteConf>,
+) -> anyhow::Result<SettingList> {
+    let [site] = <[Options; 1]>::try_from(list.options).map_err(|_| {
+        let why = "--what-if changes one site: give one value of each option, and each other one as a --what-if";
+        UsageError(why.to_string())
+    })?;
+    if is_given(matches, "baseline") {
+        return refuse(
+            "with --what-if the baseline is the site, as --scheduler and --predictor say: remove --baseline",
+        );
+    }
+    let site = Options { baseline: Some(site.setting()), ..site };
+    let on_site = Arc::new(Options { baseline: None, ..site.clone() });
+    let mut options = vec![Options { baseline_site: Some(on_site.clone()), ..site.clone() }];
+    for change in changes {
+        let wrong = |why: String| SpecError(format!("--what-if '{}': {why}", change.name));
+        let changed = changed(&site, change, matches, conf).map_err(|why| wrong(why.to_string()))?;
+        check_effect(&on_site, &changed, change).map_err(|SpecError(why)| wrong(why))?;
+        let what_if = Some(change.name.clone());
+        options.push(Options { baseline_site: Some(on_site.clone()), what_if, ..changed });
+    }
+    let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
+    Ok(SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options })
+}
+
+/// The options of a site with a change.
+fn changed(site: &Options, change: &Change, matches: &ArgMatches, conf: Option<&SiteConf>) -> anyhow::Result<Options> {
+    let mut options = site.clone();
+    // The configuration first: the other pairs change what it says.
+    let own = change.pairs.iter().find(|(key, _)| *key == SLURM_CONF).map(|(_, file)| SiteConf::open(file, matches));
+    let own = own.transpose()?;
+    if let Some(own) = &own {
+        if own.has_procs() && !slurm_conf::has_machine(matches) {
+            (options.machine, options.cleaning.procs) = (None, None);
+            own.set_machine(&mut options);
+        }
+        options.scheduler = own.complete(&without_conf(&site.scheduler)?)?;
+    }
+    for (key, value) in &change.pairs {
+        let Some(form) = OptionForm::find(key) else { continue };
+        form.set(&mut options, value).map_err(|why| SpecError(format!("{key}: {why}")))?;
+        match *key {
+            "scheduler" if slurm_conf::conf_of(&options.scheduler).is_some() => {
+                return refuse(format!(
+                    "write {SLURM_CONF}=FILE for another slurm.conf: its nodes are then the machine"
+                ));
+            }
+            "scheduler" => {
+                let complete = own.as_ref().or(conf).map(|conf| conf.complete(&options.scheduler)).transpose()?;
+                options.scheduler = complete.unwrap_or(options.scheduler);
+            }
+            "machine" => options.machine.iter().for_each(|machine| slurm_conf::note_machine(machine)),
+            _ => {}
+        }
+    }
+    // A pool has no nodes of its own to count.
+    if site.machine.is_some() && options.machine.is_none() && !change.has("procs") {
+        options.cleaning.procs = site.machine.as_ref().map(|machine| machine.cluster.cpus() as u32);
+    }
+    Ok(options)
+}
+
+/// A scheduler without the file of its site.
+fn without_conf(scheduler: &Spec) -> Result<Spec, SpecError> {
+    if scheduler.name() != SLURM {
+        return Ok(scheduler.clone());
+    }
+    let keys = scheduler.written().filter(|(key, _)| *key != "conf");
+    let keys: Vec<String> = keys.map(|(key, value)| format!("{key}={}", quote(value))).collect();
+    catalog::parse(&if keys.is_empty() { SLURM.to_string() } else { format!("{SLURM}:{}", keys.join(",")) })
+}
+
+/// Refuses a change that can change nothing.
+fn check_effect(site: &Options, changed: &Options, change: &Change) -> Result<(), SpecError> {
+    let default = Options::default();
+    let is_set = |options: &Options, name: &str| {
+        let form = OptionForm::find(name);
+        form.is_some_and(|form| form.get(options) != form.get(&default))
+    };
+    refuse_overruled(|name| is_set(changed, name))?;
+    refuse_idle(std::iter::once(changed.clone()), |name| change.has(name))?;
+    refuse_idle_keys(std::iter::once((&changed.scheduler, changed.machine.is_some())))?;
+    match (Options { baseline: None, ..changed.clone() }).canonical() == site.canonical() {
+        true => Err(SpecError("it changes nothing: the site is so as it is".to_string())),
+        false => Ok(()),
+    }
+}
