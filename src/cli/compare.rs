@@ -10,7 +10,7 @@ use super::places::refuse_collisions;
 use super::stderr::{note, warning};
 use super::width;
 use super::{CommandForm, parsed};
-use crate::compare::{CompareError, Comparison, Counts, DIFFERENCE_COLUMNS, Difference, RowKind, Tolerance};
+use crate::compare::{CompareError, Comparison, DIFFERENCE_COLUMNS, Difference, DifferenceCounts, RowKind, Tolerance};
 use crate::metrics::Column;
 use crate::report::{Cell, JsonRows, Output, Table, counted, csv_line, grouped, write_wrapped};
 use crate::sort::sort_by;
@@ -81,7 +81,7 @@ fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     let tolerance = args.tolerance.unwrap_or_default();
     let about =
         About { rows: comparison.rows(), columns: comparison.columns(), keys: comparison.keys(), names, tolerance };
-    let mut result = Ok(Counts::default());
+    let mut result = Ok(DifferenceCounts::default());
     Output::stdout().fill(|out| {
         let out = &mut UntilClosed(out);
         result = match args.print.format() {
@@ -133,7 +133,7 @@ struct About {
 
 impl About {
     /// The closing line.
-    fn in_words(&self, counts: &Counts) -> String {
+    fn in_words(&self, counts: &DifferenceCounts) -> String {
         let row = if self.rows == RowKind::Jobs { "job" } else { "row" };
         let compared = format!("{}, {} compared", counted(counts.rows, row), counted(self.columns as u64, "column"));
         let mut found = Vec::new();
@@ -164,7 +164,12 @@ impl About {
 }
 
 /// The largest differences as a table.
-fn table(comparison: Comparison, about: &About, top: usize, out: &mut dyn Write) -> Result<Counts, CompareError> {
+fn table(
+    comparison: Comparison,
+    about: &About,
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<DifferenceCounts, CompareError> {
     let (mut largest, mut all): (Vec<Difference>, u64) = (Vec::new(), 0);
     let counts = comparison.run(about.tolerance, &mut |difference| {
         all += 1;
@@ -185,7 +190,13 @@ fn table(comparison: Comparison, about: &About, top: usize, out: &mut dyn Write)
 }
 
 /// Writes what was compared and found, after the table if there is one. `more` differences are not in the table.
-fn write_closing(about: &About, counts: &Counts, more: u64, after_table: bool, out: &mut dyn Write) -> io::Result<()> {
+fn write_closing(
+    about: &About,
+    counts: &DifferenceCounts,
+    more: u64,
+    after_table: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let width = width::of_stdout();
     if after_table {
         writeln!(out)?;
@@ -251,7 +262,12 @@ fn json_cells<'a>(about: &'a About, difference: &Difference) -> Vec<(&'a str, Ce
     cells
 }
 
-fn csv(comparison: Comparison, about: &About, header: bool, out: &mut dyn Write) -> Result<Counts, CompareError> {
+fn csv(
+    comparison: Comparison,
+    about: &About,
+    header: bool,
+    out: &mut dyn Write,
+) -> Result<DifferenceCounts, CompareError> {
     if header {
         let names = about.keys.iter().map(String::as_str).chain(DIFFERENCE_COLUMNS.iter().map(|column| column.name));
         let line: Vec<_> = names.map(|name| ((), Cell::Text(name.to_string()))).collect();
@@ -260,7 +276,7 @@ fn csv(comparison: Comparison, about: &About, header: bool, out: &mut dyn Write)
     comparison.run(about.tolerance, &mut |difference| writeln!(out, "{}", csv_line(&cells(about, &difference))))
 }
 
-fn json(comparison: Comparison, about: &About, out: &mut dyn Write) -> Result<Counts, CompareError> {
+fn json(comparison: Comparison, about: &About, out: &mut dyn Write) -> Result<DifferenceCounts, CompareError> {
     let mut rows = JsonRows::new(out);
     let counts = comparison.run(about.tolerance, &mut |difference| rows.push(&json_cells(about, &difference)))?;
     rows.finish().map_err(CompareError::Output)?;

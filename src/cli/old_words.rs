@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::failure::{UsageError, refuse};
 
 /// The command in which a word was used (empty: in any), the word, and what to write now.
-const OLD: [(&str, &str, &str); 27] = [
+const OLD: [(&str, &str, &str); 29] = [
     ("", "--runs-out", "--keep DIR"),
     ("recommend", "--out", "--keep DIR"),
     ("fidelity", "--out", "--keep DIR"),
@@ -19,6 +19,8 @@ const OLD: [(&str, &str, &str); 27] = [
     ("", "--estimate-field", "--log-format pbs:estimate-field=FIELD"),
     ("", "--columns", "--log-format 'sacct:columns=\"NAME,...\"'"),
     ("", "--cluster", "--log-format sacct:cluster=NAME"),
+    ("report", "--html", "--out FILE"),
+    ("wait", "--job", "sim wait ask LOG --job KEY=VALUE,..."),
     ("wait", "--ask", "sim wait ask LOG --job KEY=VALUE,..."),
     ("wait", "--at", "sim wait ask LOG --at JOB"),
     ("wait", "--queue", "sim wait ask LOG --queue FILE"),

@@ -129,14 +129,20 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
              (slurm:running=prediction); --scheduler and --predictor choose other settings",
         );
     }
-    let (on_nodes, on_pools): (Vec<_>, Vec<_>) = list.options.iter().partition(|options| options.machine.is_some());
-    slurm_conf::warn_of_preemption(on_pools.iter().flat_map(|options| options.schedulers()), None);
-    let by_qos = on_nodes.iter().any(|options| options.have(Associations::has_preemption));
-    slurm_conf::warn_of_preemption(on_nodes.iter().flat_map(|options| options.schedulers()), Some(by_qos));
-    let has_limits = on_nodes.iter().any(|options| options.have(Associations::has_limits));
-    slurm_conf::note_idle_limits(on_nodes.iter().flat_map(|options| options.schedulers()), has_limits);
-    warn_of_pools(on_nodes.into_iter().flat_map(Options::schedulers));
+    warn_of_machines(&list.options);
     Ok(list)
+}
+
+/// Warns of schedulers that do less on the machines of these runs than one may think: of preemption, limits and nodes without an
+/// effect.
+pub fn warn_of_machines(runs: &[Options]) {
+    let (on_nodes, on_pools): (Vec<_>, Vec<_>) = runs.iter().partition(|options| options.machine.is_some());
+    slurm_conf::warn_of_preemption(on_pools.into_iter().flat_map(Options::schedulers), None);
+    let have = |what: fn(&Associations) -> bool| on_nodes.iter().any(|options| options.have(what));
+    let schedulers = || on_nodes.iter().flat_map(|options| options.schedulers());
+    slurm_conf::warn_of_preemption(schedulers(), Some(have(Associations::has_preemption)));
+    slurm_conf::note_idle_limits(schedulers(), have(Associations::has_limits));
+    warn_of_pools(schedulers());
 }
 
 /// Refuses options and keys of schedulers that change none of the runs, and warns of what is not understood of accounts. Options with

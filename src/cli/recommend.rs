@@ -16,7 +16,6 @@ use super::stderr::{note, warning};
 use super::{CommandForm, is_given, parsed, rows_page};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::{Options, Setting};
-use crate::machine::associations::Associations;
 use crate::metrics::Column;
 use crate::recommend::{
     CandidateRuns, Coverage, Question, Years, answer_in_words, coverage_settings, covered, default_candidates, figure,
@@ -216,13 +215,9 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let (scheduler, predictor) = (scheduler.clone(), predictor.clone());
         Options { scheduler, predictor, baseline: Some(present.clone()), ..options.clone() }
     };
-    options::check_effects(matches, &candidates.iter().map(with).collect::<Vec<_>>(), &[])?;
-    let by_qos = options.machine.as_ref().map(|_| options.have(Associations::has_preemption));
-    slurm_conf::warn_of_preemption(schedulers(), by_qos);
-    if options.machine.is_some() {
-        slurm_conf::note_idle_limits(schedulers(), options.have(Associations::has_limits));
-        options::warn_of_pools(schedulers());
-    }
+    let runs: Vec<Options> = candidates.iter().map(with).collect();
+    options::check_effects(matches, &runs, &[])?;
+    options::warn_of_machines(&runs);
     let OutputFiles { files: [html], stdout_taken } = OutputFiles::open([("--html", &args.html)], &args.log.files())?;
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(), &options)?;

@@ -35,7 +35,7 @@ pub struct Comparison {
 
 /// The result of a comparison in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DifferenceCounts {
     /// Rows that both outputs have.
     pub rows: u64,
     /// Of these, rows with a difference beyond the tolerance.
@@ -48,7 +48,7 @@ pub struct Counts {
     pub alone: [u64; 2],
 }
 
-impl Counts {
+impl DifferenceCounts {
     /// Whether nothing differs beyond the tolerance.
     pub fn is_same(&self) -> bool {
         self.cells == 0 && self.alone == [0, 0]
@@ -135,8 +135,8 @@ impl Comparison {
         mut self,
         tolerance: Tolerance,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
-    ) -> Result<Counts, CompareError> {
-        let mut counts = Counts::default();
+    ) -> Result<DifferenceCounts, CompareError> {
+        let mut counts = DifferenceCounts::default();
         let mut waiting: [FxHashMap<u128, UnmatchedRow>; 2] = Default::default();
         // The keys of all pairs, so that a second row of the same run is noticed.
         let mut paired = SeenRows::default();
@@ -191,7 +191,7 @@ impl Comparison {
         first: &mut Vec<UnmatchedRow>,
         second: &mut Vec<UnmatchedRow>,
         tolerance: Tolerance,
-        counts: &mut Counts,
+        counts: &mut DifferenceCounts,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<(), CompareError> {
         if !matches!(self.rows(), RowKind::Runs | RowKind::Means) {
@@ -222,7 +222,7 @@ impl Comparison {
         &self,
         rows: [&ByteRecord; 2],
         tolerance: Tolerance,
-        counts: &mut Counts,
+        counts: &mut DifferenceCounts,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<(), CompareError> {
         counts.rows += 1;

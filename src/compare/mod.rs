@@ -13,6 +13,6 @@ mod value;
 
 pub use difference::{DIFFERENCE_COLUMNS, Difference};
 pub use input::CompareError;
-pub use matching::{Comparison, Counts};
+pub use matching::{Comparison, DifferenceCounts};
 pub use outputs::{KnownOutput, RowKind, known_outputs};
 pub use value::{Tolerance, ValueChange};

@@ -39,9 +39,6 @@ macro_rules! resources {
             /// The names of [`Resource::DEVICES`].
             pub const DEVICE_NAMES: [&str; DEVICES] = [$($names),*];
 
-            /// The names of what a job asks for of each of [`Resource::DEVICES`]: all together, and on each node.
-            pub const DEVICE_FIELDS: [&str; 2 * DEVICES] = [$($names, concat!($names, "_per_node")),*];
-
             /// The names that PBS and Torque have for each of [`Resource::DEVICES`].
             pub const PBS_NAMES: [[&str; 3]; DEVICES] = [$([concat!("n", $names), $names, $gres]),*];
         }

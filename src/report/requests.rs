@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::metrics::{Column, Given, Shown, When, column_list, present};
-use crate::request::{DeviceAsked, MemoryAsked, Request};
+use crate::metrics::{Cell, Column, Given, Role, Shown, When, column_list, present};
+use crate::request::Request;
 use crate::text::{counted, grouped};
-use crate::trace::{ConditionTexts, Conditions, GivenProcs, Log, MemoryRange, RequestSurvey, node_text};
+use crate::trace::{
+    ConditionTexts, Conditions, GivenProcs, Log, MemoryRange, REQUEST_FIELDS, RequestField, RequestSurvey, Said,
+};
 use shadowtime_core::output::write_rows;
-use shadowtime_core::tres::{Resource, ResourceColumns};
+use shadowtime_core::tres::Resource;
 
 /// A job with what it asks for and waits for.
 #[derive(Clone, Debug)]
@@ -18,25 +20,19 @@ pub struct RequestRow<'a> {
     conditions: ConditionTexts,
 }
 
-fn some(number: u32) -> Option<u32> {
-    (number > 0).then_some(number)
-}
-
-fn memory(request: &Request, is_per_node: bool) -> Option<u64> {
-    match request.memory {
-        MemoryAsked::PerNode(memory) if is_per_node => Some(memory),
-        MemoryAsked::PerCpu(memory) if !is_per_node => Some(memory),
-        _ => None,
-    }
-}
-
-/// What a job asks for of the device at this place of [`Resource::DEVICES`].
-fn device(request: &Request, at: usize, is_per_node: bool) -> Option<u32> {
-    match request.devices[Resource::DEVICES[at]] {
-        DeviceAsked::PerNode(count) if is_per_node => Some(count),
-        DeviceAsked::Total(count) if !is_per_node => Some(count),
-        _ => None,
-    }
+/// The column of the field at a place of the table of fields.
+fn asked<'a>(at: usize, field: &RequestField) -> Column<RequestRow<'a>> {
+    let shown = if field.is_amount { Shown::Count } else { Shown::AsPrinted };
+    let column = Column::of(at, (field.name, field.about), shown, |row: &RequestRow<'a>, at| {
+        match REQUEST_FIELDS[at].get(&row.request) {
+            Said::Nothing => Cell::None,
+            Said::Amount(amount) => amount.into(),
+            Said::Yes => 1u32.into(),
+            Said::Text(text) => text.into(),
+        }
+    });
+    let role = if field.is_amount { Role::Figure } else { Role::Label };
+    Column { role, ..column }.only(if field.is_rare { When::Asked } else { When::Always })
 }
 
 /// The columns of `--requests-out`. What a job does not say is empty.
@@ -45,30 +41,9 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         |row: RequestRow<'a>|
         key "job" "the job number in the log" row.job;
         count "cpus" "its CPUs, all together" row.request.cpus;
-        label "nodes" "its nodes: 4, from 2 to 4 as 2-4, or at least 2 as 2-" node_text(&row.request);
-        count "tasks" "its tasks, all together" some(row.request.tasks);
-        count "tasks_per_node" "its tasks on each node" some(row.request.tasks_per_node);
-        count "cpus_per_task" "the CPUs of each task" some(row.request.cpus_per_task);
-        count "memory" "its memory on each node, in MB; 0 is all of it" memory(&row.request, true);
-        count "memory_per_cpu" "its memory for each CPU, in MB" memory(&row.request, false);
     };
-    let devices = Resource::DEVICES.into_iter().enumerate().flat_map(|(at, kind)| {
-        let ResourceColumns { asked, asked_per_node, .. } = kind.columns();
-        [
-            Column::of(at, *asked, Shown::Count, |row: &RequestRow<'a>, at| device(&row.request, at, false).into()),
-            Column::of(at, *asked_per_node, Shown::Count, |row, at| device(&row.request, at, true).into()),
-        ]
-    });
     let behind = column_list! {
         |row: RequestRow<'a>|
-        label "constraint" "the features that its nodes must have" row.request.constraint.clone();
-        label "exclusive" "1 if no other job may be on its nodes" row.request.exclusive.then_some(1u32);
-        label "partition" "the partitions that it may run in, in the order in which they are tried" row.request.partitions.join(",");
-        label "qos" "its quality of service" row.request.qos.clone();
-        label "account" "the account that it is charged to" row.request.account.clone();
-        count "nice" "by how much its user lowers its priority" Some(i64::from(row.request.nice)).filter(|nice| *nice != 0);
-        label "reservation" "the reservation that it runs in" row.request.reservation.clone(), only(When::Reservations);
-        label "no_requeue" "1 if it ends when it is stopped" row.request.no_requeue.then_some(1u32), only(When::NoRequeue);
         label "after" "the jobs that it waits for, as for sbatch: afterok:12:13,singleton" row.conditions.after.clone(),
             only(When::WaitsOrArrays);
         label "begin" "when it may start at the earliest, in seconds of the log" row.conditions.begin, only(When::WaitsOrArrays);
@@ -78,21 +53,21 @@ pub fn request_columns<'a>() -> Vec<Column<RequestRow<'a>>> {
         count "array_limit" "the most tasks of the array that run at once" row.conditions.array_limit,
             only(When::WaitsOrArrays);
     };
-    before.into_iter().chain(devices).chain(behind).collect()
+    let asked = REQUEST_FIELDS.iter().enumerate().map(|(at, field)| asked(at, field));
+    before.into_iter().chain(asked).chain(behind).collect()
 }
 
 /// Writes the requests and conditions of a log, one row per job that has some.
 pub fn write_requests(out: &mut dyn Write, log: &Log) -> io::Result<()> {
     let arrays = log.conditions.array_places();
     let has_conditions = !(log.conditions.is_empty() && arrays.is_empty());
-    let is_asked = |what: fn(&Request) -> bool| log.requests.requests.all().iter().any(what);
-    let given = Given::of([
-        (When::WaitsOrArrays, has_conditions),
-        (When::Reservations, is_asked(|request| !request.reservation.is_empty())),
-        (When::NoRequeue, is_asked(|request| request.no_requeue)),
-    ]);
+    let given = Given::of([(When::WaitsOrArrays, has_conditions), (When::Asked, true)]);
+    let is_said = |name: &str| {
+        let field = RequestField::named(name).filter(|field| field.is_rare);
+        field.is_none_or(|field| log.requests.requests.all().iter().any(|request| field.get(request) != Said::Nothing))
+    };
     let columns = request_columns();
-    let columns: Vec<_> = present(&columns, given).collect();
+    let columns: Vec<_> = present(&columns, given).filter(|column| is_said(column.name)).collect();
     let none = Conditions::default();
     let rows = log.records.iter().enumerate().filter_map(|(at, record)| {
         let (request, conditions) = (log.requests.get(at), log.conditions.get(at));

@@ -189,7 +189,8 @@ fn outages_are_told_when_they_change() {
     let service = r#"{"end":95,"kind":"maintenance","name":"service","procs":4,"start":90}"#;
     let expected = [
         // The end is not known before it comes.
-        r#"{"pass":10,"free":1,"requeued":["1"],"outages":[{"kind":"down","procs":3,"start":10}]}"#.to_string(),
+        r#"{"pass":10,"free":1,"started":["1"],"requeued":["1"],"outages":[{"kind":"down","procs":3,"start":10}]}"#
+            .to_string(),
         format!(r#"{{"pass":15,"free":1,"outages":[{{"kind":"down","procs":3,"start":10}},{service}]}}"#),
         format!(r#"{{"pass":20,"free":4,"outages":[{service}]}}"#),
     ];

@@ -568,25 +568,6 @@ fn the_job_of_the_page_on_ci_fails_when_figures_change() {
     assert_eq!(left, [KTH, "figures.csv", "figures.sh"]);
 }
 
-/// Printed pages are indented: the file must work when it is copied from a terminal.
-#[test]
-fn the_makefile_of_the_page_on_sweeps_works() {
-    let folder = tempfile::tempdir().unwrap();
-    if shell(folder.path(), "make --version").code != 0 {
-        return missing("the_makefile_of_the_page_on_sweeps_works", "there is no make");
-    }
-    let page = sim(&["help", "sweeps"]).out;
-    let lines = page.lines().skip_while(|line| !line.starts_with("    LOGS = ")).take_while(|line| !line.is_empty());
-    fs::write(folder.path().join("Makefile"), lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
-    for name in ["a.swf.gz", "b.swf.gz"] {
-        write_packed(&folder.path().join(name), &first_jobs(300));
-    }
-    let made = shell(folder.path(), "make");
-    assert_eq!(made.code, 0, "{}", made.err);
-    let rows = fs::read_to_string(folder.path().join("all.csv")).unwrap();
-    assert!(rows.lines().count() == 2 && rows.contains("a,128,sjbf,kin,300"), "{rows}");
-}
-
 /// The predictor that `sim help contributing` names is compiled here, and run. (`crate::predict` and the other paths mean the same here
 /// as in the library: see main.rs.)
 #[test]

@@ -212,6 +212,8 @@ fn old_words_name_the_new_ones() {
         ("--first 10 --out kept", "--keep kept keeps finished runs"),
         ("sweep --unit nodes --dry-run", "--log-format auto:unit=UNIT"),
         ("wait --ask procs=4,estimate=1h", "sim wait ask LOG --job KEY=VALUE,..."),
+        ("wait --job procs=4,estimate=1h", "sim wait ask LOG --job KEY=VALUE,..."),
+        ("report --html page.html", "--out FILE"),
         ("reproduce orders --logs x", "this study is gone"),
         ("estimates --estimates f", "sim trace convert LOG --estimates MODEL"),
         ("machine site.conf --to-toml x", "--out FILE"),

@@ -168,8 +168,9 @@ const BOUNDS: [(&str, f64, f64); 11] = [
     // Four jobs were preempted. What is compared are their last starts.
     ("N7", 0.10, 0.88),
     ("N8", 0.09, 0.92),
-    // Seven and 25 runs were stopped.
-    ("P1", 0.30, 0.80),
+    // Five jobs of P1 and 25 of Q1 were stopped. One stopped job more or less in P1 is 121 seconds of waiting and more, 15% of its mean;
+    // these simulations have two more.
+    ("P1", 0.50, 0.80),
     ("Q1", 0.30, 0.80),
 ];
 

@@ -25,6 +25,8 @@ mod model_lublin;
 #[cfg(test)]
 mod model_users;
 #[cfg(test)]
+mod nodes_by_hand;
+#[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod plain;

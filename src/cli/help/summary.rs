@@ -18,7 +18,7 @@ const OPTIONS: [(&str, &str); 10] = [
     ("--machine <FILE>", "Its nodes and partitions, from a slurm.conf or TOML"),
     ("--first <N>", "Only the first N jobs"),
     ("--from, --to <WHEN>", "Only jobs submitted in this time: 30d, or a date"),
-    ("--replications <N>", "Repeat on shaken copies: is a difference chance?"),
+    ("--replications <N>", "Repeat on other years of the log: is a difference chance?"),
     ("--by <KEYS>", "Figures of groups of jobs too: width, user, queue, week"),
     ("--format <FORMAT>", "table (on a terminal), csv (elsewhere) or json"),
 ];

@@ -56,8 +56,8 @@ struct ReportArgs {
     log: LogArgs,
     #[command(flatten)]
     files: ReportFileOptions,
-    /// Run each setting on the log as it is and on N - 1 slightly shaken copies, and report means with 95% intervals, and whether
-    /// each difference from the baseline is more than chance
+    /// Run each setting also on N resamples of the users of the log: would it be better in another year? With --resample none, or a
+    /// log too short for it, on N - 1 slightly shaken copies: is a difference more than chance? See `sim help comparisons`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), display_order = 2)]
     #[arg(conflicts_with_all = ["replication", "shake", "seed"])]
     replications: Option<u32>,

@@ -88,9 +88,7 @@ fn read_options(
             );
         }
     }
-    if options.machine.is_some() && !schedule::catalog::is_replay(&shared.scheduler) {
-        options::warn_of_pools([&shared.scheduler].into_iter());
-    }
+    options::warn_of_machines(std::slice::from_ref(&options));
     Ok(options)
 }
 

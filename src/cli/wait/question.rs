@@ -5,7 +5,7 @@ use crate::cli::failure::{UsageError, refuse};
 use crate::job::Submission;
 use crate::request::Request;
 use crate::time::parse_duration;
-use crate::trace::{REQUEST_FIELDS, set_field};
+use crate::trace::RequestField;
 
 /// A job that is asked about.
 #[derive(Clone, Debug)]
@@ -70,15 +70,15 @@ pub fn parse_question(text: &str) -> Result<WaitQuestion, String> {
             "user" => question.user = name(),
             "group" => question.group = name(),
             "queue" => question.queue = name(),
-            _ if REQUEST_FIELDS.contains(&key) => {
-                let asked = question.asked.get_or_insert_default();
-                set_field(asked, key, value).map_err(|why| format!("{key} {why}: '{value}'"))?;
-            }
             _ => {
-                return Err(format!(
-                    "no key '{key}'; the keys are procs, estimate, user, group, queue, and with --machine {}",
-                    REQUEST_FIELDS.join(", ")
-                ));
+                let field = RequestField::named(key).ok_or_else(|| {
+                    let fields = RequestField::names();
+                    format!(
+                        "no key '{key}'; the keys are procs, estimate, user, group, queue, and with --machine {fields}"
+                    )
+                })?;
+                let asked = question.asked.get_or_insert_default();
+                field.set(asked, value).map_err(|why| format!("{key} {why}: '{value}'"))?;
             }
         }
     }

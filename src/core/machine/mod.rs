@@ -14,6 +14,7 @@ mod hostlist;
 mod nodes;
 mod outages;
 mod placement;
+mod preempt_mode;
 mod read;
 mod shape;
 mod shapes;
@@ -23,7 +24,7 @@ mod what_if;
 
 pub use crate::tres::{Resource, Tres};
 pub use build::{MOST_NODES, MOST_OF_NODE};
-pub use cluster::{Cluster, Node, Partition, PartitionState, PreemptMode, Switch, natural_order, total_of_nodes};
+pub use cluster::{Cluster, Node, Partition, PartitionState, Switch, natural_order, total_of_nodes};
 pub use conf::parse_slurm_conf;
 pub use constraint::{BadConstraint, Constraint};
 pub use file_line::Ignored;
@@ -34,6 +35,7 @@ pub use outages::{
     JobAmidOutages, JobClass, Outage, OutageFile, OutageKind, OutageLedger, OutagePlan, OutageRow, OutageTime, Outages,
 };
 pub use placement::Placement;
+pub use preempt_mode::PreemptMode;
 pub use read::{AssociationsFile, ClusterAssociations, MachineFile, parse_cluster, read_cluster};
 pub use shape::{ListRelation, NodeList, NodeShape, ShapePlace};
 pub use shapes::{Shapes, Unplaceable};

@@ -34,8 +34,7 @@ conditions! {
     Fair "with the scheduler fair";
     Waits "if jobs wait for other jobs or for a time";
     WaitsOrArrays "if jobs wait for other jobs or for a time, or are tasks of arrays";
-    Reservations "if jobs name reservations";
-    NoRequeue "if jobs are not to be requeued";
+    Asked "if a job asks for it";
     Training "with --train";
     Scenarios "with --scenario";
     Replications "with --replications";

@@ -6,15 +6,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ids::{LogId, LogIds};
-use super::requests::node_text;
+use super::requests::{REQUEST_FIELDS, Said};
 use super::wide::WideNumbers;
 use super::workload::Workload;
 use crate::job::{ArrivalNumber, InLog, Submission};
 use crate::program::ProgramSpec;
 use crate::program::json::{PROTOCOL, push_fields, push_id, push_number};
-use crate::request::{DeviceAsked, MemoryAsked, Request, RequestId, Requests};
+use crate::request::{Request, RequestId, Requests};
 use crate::time::Time;
-use crate::tres::Resource;
 
 /// What is known of a simulation before its first job arrives.
 #[derive(Clone, Debug)]
@@ -118,36 +117,16 @@ impl RunFacts {
 
 /// Appends what a job asks for, with the names of the columns of files of requests. What it does not say is left out.
 fn push_request(line: &mut Vec<u8>, request: &Request) {
-    let mut fields = Map::new();
-    let mut add = |name: &str, value: Option<Value>| {
-        fields.extend(value.map(|value| (name.to_string(), value)));
-    };
-    let some = |number: u32| (number > 0).then(|| number.into());
-    let text = |text: &str| (!text.is_empty()).then(|| text.into());
-    add("cpus", some(request.cpus));
-    add("nodes", text(&node_text(request)));
-    add("tasks", some(request.tasks));
-    add("tasks_per_node", some(request.tasks_per_node));
-    add("cpus_per_task", some(request.cpus_per_task));
-    match request.memory {
-        MemoryAsked::Unsaid => {}
-        MemoryAsked::PerNode(memory) => add("memory", Some(memory.into())),
-        MemoryAsked::PerCpu(memory) => add("memory_per_cpu", Some(memory.into())),
-    }
-    for kind in Resource::DEVICES {
-        match request.devices[kind] {
-            DeviceAsked::None => {}
-            DeviceAsked::Total(count) => add(kind.name(), Some(count.into())),
-            DeviceAsked::PerNode(count) => add(kind.columns().asked_per_node.0, Some(count.into())),
-        }
-    }
-    add("constraint", text(&request.constraint));
-    add("exclusive", request.exclusive.then(|| true.into()));
-    add("partition", text(&request.partitions.join(",")));
-    add("qos", text(&request.qos));
-    add("account", text(&request.account));
-    add("reservation", text(&request.reservation));
-    add("no_requeue", request.no_requeue.then(|| true.into()));
-    add("nice", (request.nice != 0).then(|| request.nice.into()));
+    let said = REQUEST_FIELDS.iter().filter_map(|field| {
+        let value = match field.get(request) {
+            Said::Nothing => return None,
+            Said::Amount(amount) => amount.into(),
+            Said::Yes => true.into(),
+            Said::Text(text) => text.into(),
+        };
+        Some((field.name.to_string(), value))
+    });
+    let cpus = (request.cpus > 0).then(|| ("cpus".to_string(), request.cpus.into()));
+    let fields: Map<String, Value> = cpus.into_iter().chain(said).collect();
     serde_json::to_writer(line, &fields).expect("a vector takes every line");
 }

@@ -67,7 +67,7 @@ pub use queue::{PresentJob, PresentQueue, PresentStage, QueueReading, read_queue
 pub use read::{read, read_joined};
 pub use record::{Fields, Record, field_texts};
 pub use requests::{
-    DeviceSurvey, MemoryRange, REQUEST_FIELDS, RequestFile, RequestSurvey, beyond_a_pool, node_text, set_field,
+    DeviceSurvey, MemoryRange, REQUEST_FIELDS, RequestField, RequestFile, RequestSurvey, Said, beyond_a_pool,
 };
 pub use resample::{Resample, resample_forms};
 pub use resampled::Resampled;

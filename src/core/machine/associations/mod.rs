@@ -13,8 +13,8 @@ pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits};
 pub(super) use setting::factor;
 
-use super::cluster::PreemptMode;
 use super::file_line::{ConfError, FileLine, Ignored};
+use super::preempt_mode::PreemptMode;
 use crate::similar::did_you_mean;
 use crate::text::shortened;
 use crate::time::Seconds;

@@ -2,7 +2,7 @@
 
 use super::limits::{LimitForm, LimitOwner, Limits};
 use super::{Association, QualityOfService};
-use crate::machine::cluster::PreemptMode;
+use crate::machine::preempt_mode::PreemptMode;
 use crate::machine::units::slurm_time;
 use crate::text::shortened;
 use crate::time::Seconds;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::super::build::NodeNames;
-use super::super::cluster::{Partition, PartitionState, PreemptMode};
+use super::super::cluster::{Partition, PartitionState};
 use super::super::file_line::{ConfError, Ignored};
 use super::super::hostlist::HostList;
+use super::super::preempt_mode::PreemptMode;
 use super::super::units::{memory_of, slurm_time};
 use super::line_keys::LineKeys;
 use super::lines::{ConfLine, last_value, with_defaults};

@@ -4,9 +4,10 @@ use super::super::associations::{
     Account, Association, Associations, LIMITS, LimitOwner, Limits, QualityOfService, ROOT, User, limit_keys,
 };
 use super::super::build::{Builder, MOST_OF_NODE, NodeNames, SwitchLine, switches};
-use super::super::cluster::{Cluster, Node, Partition, PartitionState, PreemptMode};
+use super::super::cluster::{Cluster, Node, Partition, PartitionState};
 use super::super::file_line::{ConfError, FileLine};
 use super::super::hostlist::HostList;
+use super::super::preempt_mode::PreemptMode;
 use super::fields::TomlFields;
 use super::{ACCOUNT_KEYS, NODE_KEYS, PARTITION_KEYS, QOS_KEYS, SWITCH_KEYS, USER_KEYS};
 use crate::settings_file::{self, Item, SettingsEntry, Value};

@@ -144,6 +144,10 @@ impl News {
 
     pub fn on_requeue(&mut self, id: ArrivalNumber) {
         self.starts.remove(&id);
+        if let Some(at) = self.untold(id) {
+            self.arrived[at].start = None;
+            return;
+        }
         separate(&mut self.requeued);
         push_id(&mut self.requeued, id);
     }
@@ -166,8 +170,9 @@ impl News {
         for (name, list) in [
             ("ended", &mut self.ended),
             ("cancelled", &mut self.cancelled),
-            ("requeued", &mut self.requeued),
             ("started", &mut self.started),
+            // After the starts: a job can have started and been stopped since the last line, but not the other way round.
+            ("requeued", &mut self.requeued),
         ] {
             if !list.is_empty() {
                 push_name(line, name);

@@ -7,7 +7,7 @@ use crate::trace::conditions::{CONDITION_FIELDS, WrittenConditions, set_conditio
 use crate::trace::error::{FaultKind, LineFault, TraceError};
 use crate::trace::lines::{LONGEST_LINE, RawLines, after_returns, outline};
 use crate::trace::number;
-use crate::trace::requests::{REQUEST_FIELDS, set_field};
+use crate::trace::requests::REQUEST_FIELDS;
 use crate::trace::rows::{Bad, Collector, JobInRow, TableColumns, count};
 
 pub const FORMAT: FormatEntry = FormatEntry {
@@ -263,7 +263,7 @@ fn request<'a>(
         let mut request = plain.clone();
         for (role, field) in ASKED.into_iter().zip(REQUEST_FIELDS) {
             let text = String::from_utf8_lossy(values[role]);
-            set_field(&mut request, field, &text).map_err(|wrong| Bad::value(values[role], field, wrong))?;
+            field.set(&mut request, &text).map_err(|wrong| Bad::value(values[role], field.name, wrong))?;
         }
         Ok((request != plain).then_some(request))
     })

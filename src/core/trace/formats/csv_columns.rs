@@ -8,75 +8,60 @@ use crate::trace::number;
 use crate::trace::requests::REQUEST_FIELDS;
 use crate::trace::rows::{Bad, any_time, duration};
 use crate::trace::time_unit::TimeUnit;
-use crate::tres::{Resource, joined};
-
-/// What a column can hold, in the order in which the format is printed.
-pub const ROLES: [&str; 18 + REQUEST_FIELDS.len()] = joined(
-    [
-        "submit",
-        "start",
-        "wait",
-        "run",
-        "end",
-        "procs",
-        "estimate",
-        "user",
-        "group",
-        "executable",
-        "queue",
-        "partition",
-        "status",
-        "id",
-        "nodes",
-        "tasks",
-        "tasks_per_node",
-        "cpus_per_task",
-        "memory",
-        "memory_per_cpu",
-    ],
-    Resource::DEVICE_FIELDS,
-    [
-        "constraint",
-        "exclusive",
-        "qos",
-        "account",
-        "nice",
-        "reservation",
-        "no_requeue",
-        "after",
-        "begin",
-        "hold",
-        "array",
-        "array_limit",
-    ],
-);
+use crate::tres::joined;
 
 /// The columns of a record. Those after them say what the job asks for, as the partition does, and what it waits for.
-const OF_RECORD: usize = 14;
-
-/// The places of [`REQUEST_FIELDS`]. The partition is one of the columns of a record, and the sixth field from the end.
-pub const ASKED: [usize; REQUEST_FIELDS.len()] =
-    joined::<_, { REQUEST_FIELDS.len() - 6 }, 1, 5, { REQUEST_FIELDS.len() }>(
-        places_from(OF_RECORD),
-        [PARTITION],
-        places_from(OF_RECORD + REQUEST_FIELDS.len() - 6),
-    );
-
-/// The places of [`CONDITION_FIELDS`].
-pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = places_from(ROLES.len() - CONDITION_FIELDS.len());
-
+const OF_RECORD: [&str; 14] = [
+    "submit",
+    "start",
+    "wait",
+    "run",
+    "end",
+    "procs",
+    "estimate",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "status",
+    "id",
+];
 const PARTITION: usize = 11;
 
-/// Places in a row.
-const fn places_from<const COUNT: usize>(first: usize) -> [usize; COUNT] {
-    let mut places = [first; COUNT];
+/// What a column can hold, in the order in which the format is printed.
+pub const ROLES: [&str; OF_RECORD.len() + REQUEST_FIELDS.len() - 1 + CONDITION_FIELDS.len()] =
+    joined(OF_RECORD, PLACES.0, CONDITION_FIELDS);
+
+/// The places of [`REQUEST_FIELDS`].
+pub const ASKED: [usize; REQUEST_FIELDS.len()] = PLACES.1;
+
+/// The names of the fields of a request but the partition, and the places of all fields in a row.
+const PLACES: ([&str; REQUEST_FIELDS.len() - 1], [usize; REQUEST_FIELDS.len()]) = {
+    let (mut names, mut places) = ([""; REQUEST_FIELDS.len() - 1], [PARTITION; REQUEST_FIELDS.len()]);
+    let (mut at, mut found) = (0, 0);
+    while at < REQUEST_FIELDS.len() {
+        let name = REQUEST_FIELDS[at].name;
+        if !matches!(name.as_bytes(), b"partition") {
+            names[found] = name;
+            places[at] = OF_RECORD.len() + found;
+            found += 1;
+        }
+        at += 1;
+    }
+    (names, places)
+};
+
+/// The places of [`CONDITION_FIELDS`].
+pub const CONDITIONS: [usize; CONDITION_FIELDS.len()] = {
+    let mut places = [ROLES.len() - CONDITION_FIELDS.len(); CONDITION_FIELDS.len()];
     let mut at = 0;
-    while at < COUNT {
+    while at < places.len() {
         places[at] += at;
         at += 1;
     }
     places
-}
+};
 
 /// The places of the first name, of the runtime and of the end.
 pub const NAMES: usize = 7;
@@ -84,7 +69,7 @@ pub const RUN: usize = 3;
 pub const END: usize = 4;
 
 /// The columns of a record, of those of all roles.
-pub fn of_record<T: Copy>(all: &[T; ROLES.len()]) -> [T; OF_RECORD] {
+pub fn of_record<T: Copy>(all: &[T; ROLES.len()]) -> [T; OF_RECORD.len()] {
     *all.first_chunk().expect("a record has fewer columns than there are")
 }
 
@@ -263,16 +248,17 @@ impl fmt::Display for CsvColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tres::Resource;
 
     #[test]
     fn every_field_of_a_request_has_its_column() {
-        assert_eq!(ASKED.map(|place| ROLES[place]), REQUEST_FIELDS);
+        assert_eq!(ASKED.map(|place| ROLES[place]), REQUEST_FIELDS.map(|field| field.name));
         assert_eq!(CONDITIONS.map(|place| ROLES[place]), CONDITION_FIELDS);
     }
 
     #[test]
     fn columns_are_printed_as_they_are_read() {
-        let devices: String = Resource::DEVICE_FIELDS.map(|field| format!("{field}=column of {field},")).concat();
+        let devices: String = Resource::DEVICE_NAMES.map(|name| format!("{name}=a {name},{name}_per_node=b,")).concat();
         let asked =
             format!("submit=a,start=b,run=c,procs=d,partition=p{{x:y}},id=i,nodes=n,memory=m,{devices}qos=q,account=a");
         for text in [

@@ -7,7 +7,7 @@ use crate::time::{FOREVER, MINUTE, Seconds, Time};
 use crate::trace::conditions::{WrittenConditions, set_condition};
 use crate::trace::error::FaultKind;
 use crate::trace::number;
-use crate::trace::requests::{SBATCH_NAMES, SbatchAsked, split_quoted, unquoted};
+use crate::trace::requests::{REQUEST_FIELDS, SbatchAsked, split_quoted, unquoted};
 use crate::trace::rows::{Bad, Collector, JobInRow, Unit};
 use crate::tres::joined;
 
@@ -45,7 +45,7 @@ const OTHERS: [(&str, &str); 9] = [
     ("", "-jid"),
     ("", "-cancel-in"),
 ];
-const COUNT: usize = SBATCH_NAMES.len() + OTHERS.len();
+const COUNT: usize = REQUEST_FIELDS.len() + OTHERS.len();
 
 /// Options without an effect on when and where a job runs.
 const IGNORED: [(&str, &str); 20] = [
@@ -109,7 +109,7 @@ fn row<'r>(line: &'r [u8], collector: &mut Collector<'_>) -> Result<(), Bad<'r>>
     if procs == 0 {
         return collector.drop_without_device(unit);
     }
-    let [.., partition, qos, account, _] = fields;
+    let [partition, qos, account] = ["partition", "qos", "account"].map(|field| asked.value(field));
     let estimate = time_limit(time)?.or_else(|| collector.limit_of_partition(partition));
     let (run, is_killed) = match run_time(walltime)? {
         Some(run) => (run, false),
@@ -167,7 +167,7 @@ fn split(text: &[u8]) -> Result<Vec<&[u8]>, Bad<'_>> {
     split_quoted(text).map_err(|at| Bad { kind: OPEN_QUOTE, at })
 }
 
-/// The values of the options of a submission, in the order of [`SBATCH_NAMES`] and [`OTHERS`]. The last one counts, as for
+/// The values of the options of a submission, in the order of [`REQUEST_FIELDS`] and [`OTHERS`]. The last one counts, as for
 /// sbatch. An option without a value has `yes`.
 fn options(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
     let mut values = [&b""[..]; COUNT];
@@ -178,7 +178,7 @@ fn options(text: &[u8]) -> Result<[&[u8]; COUNT], Bad<'_>> {
             // The script. What follows are its own arguments.
             break;
         }
-        let of_request = || SBATCH_NAMES.iter().map(|(option, _)| option);
+        let of_request = || REQUEST_FIELDS.iter().map(|field| &field.option);
         let all = || of_request().chain(&OTHERS).chain(&IGNORED).enumerate();
         // A letter may have its value right after it. The words of the simulator have one dash too, so they come first.
         let by_word = all().find_map(|(at, (_, name))| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::fields::{REQUEST_FIELDS, set_field};
+use super::fields::{REQUEST_FIELDS, RequestField};
 use super::file::RequestFile;
 use super::if_more_than_cpus;
 use crate::request::{LogRequests, Request, RequestId, Requests};
@@ -117,10 +117,13 @@ impl RequestFile {
         let header = reader.headers().map_err(failed)?.clone();
         let names: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
         let find = |name: &str| names.iter().position(|other| other == name);
-        let fields = [&REQUEST_FIELDS[..], &CONDITION_FIELDS].concat();
-        let known = |name: &&String| matches!(name.as_str(), "job" | "cpus") || fields.contains(&name.as_str());
+        let known = |name: &&String| {
+            let name = name.as_str();
+            matches!(name, "job" | "cpus") || RequestField::named(name).is_some() || CONDITION_FIELDS.contains(&name)
+        };
         if let Some(name) = names.iter().find(|name| !known(name)) {
-            let why = format!("no column '{name}' is known; the columns are job, cpus, {}", fields.join(", "));
+            let fields = [RequestField::names(), CONDITION_FIELDS.join(", ")].join(", ");
+            let why = format!("no column '{name}' is known; the columns are job, cpus, {fields}");
             return Err(self.wrong(1, why));
         }
         let (Some(job), Some(cpus)) = (find("job"), find("cpus")) else {
@@ -128,10 +131,8 @@ impl RequestFile {
                        writes such a file)";
             return Err(self.wrong(1, why.to_string()));
         };
-        let columns = |fields: &'static [&'static str]| -> Vec<(usize, &str)> {
-            fields.iter().filter_map(|field| Some((find(field)?, *field))).collect()
-        };
-        let (asked, waited) = (columns(&REQUEST_FIELDS), columns(&CONDITION_FIELDS));
+        let asked: Vec<_> = REQUEST_FIELDS.into_iter().filter_map(|field| Some((find(field.name)?, field))).collect();
+        let waited: Vec<_> = CONDITION_FIELDS.into_iter().filter_map(|field| Some((find(field)?, field))).collect();
         let row = |record: csv::Result<csv::StringRecord>| {
             let record = record.map_err(failed)?;
             let line = record.position().map_or(0, csv::Position::line);
@@ -150,8 +151,8 @@ impl RequestFile {
                 .filter(is_count)
                 .ok_or_else(|| bad("cpus", cpus, "is not a whole number above 0"))?;
             let mut request = Request { cpus, ..Request::default() };
-            for &(at, field) in &asked {
-                set_field(&mut request, field, text(at)).map_err(|why| bad(field, at, why))?;
+            for (at, field) in &asked {
+                field.set(&mut request, text(*at)).map_err(|why| bad(field.name, *at, why))?;
             }
             let mut conditions = WrittenConditions::default();
             for &(at, field) in &waited {

@@ -12,12 +12,12 @@ mod submit_line;
 mod survey;
 mod swf;
 
-pub use fields::{REQUEST_FIELDS, node_text, set_field};
+pub use fields::{REQUEST_FIELDS, RequestField, Said};
 pub use file::RequestFile;
 pub use from_file::with_requests;
 pub use pbs::PbsAsked;
 pub use reading::RequestsRead;
-pub use sbatch::{SBATCH_NAMES, SbatchAsked};
+pub use sbatch::SbatchAsked;
 pub use slurm::SlurmAsked;
 pub use submit_line::{SubmitLine, split_quoted, unquoted};
 pub use survey::{DeviceSurvey, MemoryRange, RequestSurvey, beyond_a_pool};

@@ -1,6 +1,6 @@
 //! What a job asks for by the options of `sbatch`.
 
-use super::fields::set_field;
+use super::fields::REQUEST_FIELDS;
 use crate::request::{DeviceAsked, Request};
 use crate::trace::formats::slurm::count_in_gres;
 use crate::trace::rows::{Bad, leading_number};
@@ -9,36 +9,24 @@ use crate::tres::Resource;
 /// The values of the options that a request is made from, as written. Empty: the option is not given.
 #[derive(Default)]
 pub struct SbatchAsked<'r> {
-    /// Those of [`SBATCH_NAMES`].
-    pub values: [&'r [u8]; SBATCH_NAMES.len()],
+    /// Those of [`REQUEST_FIELDS`].
+    pub values: [&'r [u8]; REQUEST_FIELDS.len()],
     pub gres: &'r [u8],
 }
 
-/// The options of sbatch that are fields of a request: their letters, their words and the fields. Devices other than GPUs have no
-/// options of their own.
-pub const SBATCH_NAMES: [((&str, &str), &str); 14] = [
-    (("-N", "--nodes"), "nodes"),
-    (("-n", "--ntasks"), "tasks"),
-    (("", "--ntasks-per-node"), "tasks_per_node"),
-    (("-c", "--cpus-per-task"), "cpus_per_task"),
-    (("", "--mem"), "memory"),
-    (("", "--mem-per-cpu"), "memory_per_cpu"),
-    (("-G", "--gpus"), "gpus"),
-    (("", "--gpus-per-node"), "gpus_per_node"),
-    (("-C", "--constraint"), "constraint"),
-    (("", "--exclusive"), "exclusive"),
-    (("-p", "--partition"), "partition"),
-    (("-q", "--qos"), "qos"),
-    (("-A", "--account"), "account"),
-    (("", "--nice"), "nice"),
-];
-
 impl<'r> SbatchAsked<'r> {
+    /// The value of the option that is this field.
+    pub fn value(&self, name: &str) -> &'r [u8] {
+        let at = REQUEST_FIELDS.iter().position(|field| field.name == name).expect("a field with this name");
+        self.values[at]
+    }
+
     /// The request, as sbatch makes it: tasks that are not given follow from the nodes, and there are no more nodes than tasks.
     pub fn request(&self) -> Result<Request, Bad<'r>> {
         let mut request = Request::default();
-        for (((_, name), field), value) in SBATCH_NAMES.into_iter().zip(self.values) {
-            let text = match field {
+        for (field, value) in REQUEST_FIELDS.iter().zip(self.values) {
+            let (_, name) = field.option;
+            let text = match field.name {
                 // `--mem=0` is all memory of each node.
                 "nodes" | "tasks" | "tasks_per_node" | "cpus_per_task" | "memory_per_cpu"
                     if !value.is_empty() && leading_number(value).is_none_or(|number| number == 0) =>
@@ -52,8 +40,7 @@ impl<'r> SbatchAsked<'r> {
                 "exclusive" if matches!(value, b"user" | b"mcs") => b"",
                 _ => value,
             };
-            set_field(&mut request, field, &String::from_utf8_lossy(text))
-                .map_err(|wrong| Bad::value(value, name, wrong))?;
+            field.set(&mut request, &String::from_utf8_lossy(text)).map_err(|wrong| Bad::value(value, name, wrong))?;
         }
         for kind in Resource::DEVICES {
             let Some(count) = count_in_gres(self.gres, kind) else { continue };
@@ -62,7 +49,7 @@ impl<'r> SbatchAsked<'r> {
             }
             request.devices[kind] = DeviceAsked::PerNode(count as u32);
         }
-        let [_, tasks, per_node, per_task, ..] = self.values;
+        let [tasks, per_node, per_task] = ["tasks", "tasks_per_node", "cpus_per_task"].map(|field| self.value(field));
         let too_many = |at| Bad::value(at, "CPUs", "are 2^31 or more");
         let times = |a: u32, b: u32, at| a.checked_mul(b).filter(|&all| all < 1 << 31).ok_or(too_many(at));
         if request.tasks == 0 && request.min_nodes > 0 && request.tasks_per_node > 0 {
@@ -88,7 +75,7 @@ mod tests {
     fn asked(options: &[(&str, &'static str)]) -> Result<Request, Bad<'static>> {
         let mut given = SbatchAsked::default();
         for (name, value) in options {
-            match SBATCH_NAMES.iter().position(|((_, other), _)| other == name) {
+            match REQUEST_FIELDS.iter().position(|field| field.option.1 == *name) {
                 Some(at) => given.values[at] = value.as_bytes(),
                 None => given.gres = value.as_bytes(),
             }
