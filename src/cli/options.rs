@@ -15,7 +15,7 @@ use crate::experiment::{
 };
 use crate::machine::MachineFile;
 use crate::machine::associations::Associations;
-use crate::runs::{GridList, RunPlan, values_of};
+use crate::runs::{GridList, PlannedRun, RunPlan, values_of};
 use crate::schedule;
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable_lines;
@@ -119,7 +119,9 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
     }
     slurm_conf::set_machines(matches, conf.as_ref(), &mut list.options)?;
     if !changes.is_empty() {
-        list = what_if::with_changes(list, &changes, matches, conf.as_ref())?;
+        let options = what_if::with_changes(list.options, &changes, matches, conf.as_ref())?;
+        let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
+        list = SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options };
     }
     check_effects(matches, &list.options, &[])?;
     slurm_conf::note_idle_predictor(matches, &list.options);

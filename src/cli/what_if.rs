@@ -7,10 +7,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::failure::{UsageError, refuse};
 use super::is_given;
-use super::options::SettingList;
 use super::slurm_conf::{self, SLURM, SiteConf};
-use crate::experiment::{Change, OptionForm, Options, SLURM_CONF, refuse_idle, refuse_idle_keys, refuse_overruled};
-use crate::runs::{PlannedRun, RunPlan};
+use crate::experiment::{OptionForm, Options, SLURM_CONF, SiteChange, refuse_idle, refuse_idle_keys, refuse_overruled};
 use crate::schedule::catalog;
 use crate::spec::{Spec, SpecError, quote};
 use crate::text::printable_lines;
@@ -20,7 +18,7 @@ const NAME: &str = "what-if";
 
 /// Adds the option to a command.
 pub fn add(command: Command) -> Command {
-    let read = |text: &str| match Change::parse(text) {
+    let read = |text: &str| match SiteChange::parse(text) {
         Ok(_) => Ok(text.to_string()),
         Err(SpecError(why)) => Err(printable_lines(&why).into_owned()),
     };
@@ -33,10 +31,10 @@ pub fn add(command: Command) -> Command {
 }
 
 /// The changes that were given.
-pub fn given(matches: &ArgMatches) -> Result<Vec<Change>, SpecError> {
+pub fn given(matches: &ArgMatches) -> Result<Vec<SiteChange>, SpecError> {
     let texts = matches.try_get_many::<String>(NAME).ok().flatten().into_iter().flatten();
-    let changes: Vec<Change> = texts.map(|text| Change::parse(text)).collect::<Result<_, _>>()?;
-    let twice = |(at, change): (usize, &Change)| changes[..at].iter().any(|other| other.name == change.name);
+    let changes: Vec<SiteChange> = texts.map(|text| SiteChange::parse(text)).collect::<Result<_, _>>()?;
+    let twice = |(at, change): (usize, &SiteChange)| changes[..at].iter().any(|other| other.name == change.name);
     match changes.iter().enumerate().find(|(at, change)| twice((*at, change))) {
         Some((_, change)) => Err(SpecError(format!("--what-if '{}' is given twice", change.name))),
         None => Ok(changes),
@@ -45,12 +43,12 @@ pub fn given(matches: &ArgMatches) -> Result<Vec<Change>, SpecError> {
 
 /// The site as it is, and each of its changes.
 pub fn with_changes(
-    list: SettingList,
-    changes: &[Change],
+    settings: Vec<Options>,
+    changes: &[SiteChange],
     matches: &ArgMatches,
     conf: Option<&SiteConf>,
-) -> anyhow::Result<SettingList> {
-    let [site] = <[Options; 1]>::try_from(list.options).map_err(|_| {
+) -> anyhow::Result<Vec<Options>> {
+    let [site] = <[Options; 1]>::try_from(settings).map_err(|_| {
         let why = "--what-if changes one site: give one value of each option, and each other one as a --what-if";
         UsageError(why.to_string())
     })?;
@@ -69,12 +67,16 @@ pub fn with_changes(
         let what_if = Some(change.name.clone());
         options.push(Options { baseline_site: Some(on_site.clone()), what_if, ..changed });
     }
-    let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
-    Ok(SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options })
+    Ok(options)
 }
 
 /// The options of a site with a change.
-fn changed(site: &Options, change: &Change, matches: &ArgMatches, conf: Option<&SiteConf>) -> anyhow::Result<Options> {
+fn changed(
+    site: &Options,
+    change: &SiteChange,
+    matches: &ArgMatches,
+    conf: Option<&SiteConf>,
+) -> anyhow::Result<Options> {
     let mut options = site.clone();
     // The configuration first: the other pairs change what it says.
     let own = change.pairs.iter().find(|(key, _)| *key == SLURM_CONF).map(|(_, file)| SiteConf::open(file, matches));
@@ -121,7 +123,7 @@ fn without_conf(scheduler: &Spec) -> Result<Spec, SpecError> {
 }
 
 /// Refuses a change that can change nothing.
-fn check_effect(site: &Options, changed: &Options, change: &Change) -> Result<(), SpecError> {
+fn check_effect(site: &Options, changed: &Options, change: &SiteChange) -> Result<(), SpecError> {
     let default = Options::default();
     let is_set = |options: &Options, name: &str| {
         let form = OptionForm::find(name);

@@ -214,7 +214,7 @@ fn what_cannot_be_made_says_what_can() {
         (&["estimates", "--model", "f"][..], "'estimates' is now sim trace convert LOG --estimates MODEL"),
         (
             &["trace", "convert", "-", "--out", "-", "--estimates", "phi"],
-            "the estimate models are f, feit, x2, shuffle, tsafrir",
+            "the estimate models are f, feit, x2, better, shuffle, tsafrir",
         ),
         (&["trace", "convert", "a", "b", "--out", "-", "--estimates", "f"], "--estimates needs one log"),
         (&["trace", "convert", "/nowhere.swf", "--estimates", "f", "--out", "-"], "cannot open /nowhere.swf"),

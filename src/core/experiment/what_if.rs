@@ -11,20 +11,20 @@ pub const SLURM_CONF: &str = "slurm-conf";
 
 /// A change of a site, as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct SiteChange {
     /// As it was given, else the pairs.
     pub name: String,
     /// Names of options, with their values.
     pub pairs: Vec<(&'static str, String)>,
 }
 
-impl Change {
+impl SiteChange {
     /// Reads `KEY=VALUE KEY=VALUE`, maybe with `NAME: ` before it. A value ends before the next blank with a `KEY=` behind it. A value
     /// in quotes may have anything in it.
     ///
     /// # Errors
     /// If it is of another form, or an option is no change of a site.
-    pub fn parse(text: &str) -> Result<Change, SpecError> {
+    pub fn parse(text: &str) -> Result<SiteChange, SpecError> {
         let wrong = |why: String| SpecError(format!("'{text}': {why}"));
         let named = text.split_once(": ").filter(|(name, _)| !name.contains('=') && !name.trim().is_empty());
         let (name, rest) = named.map_or((None, text), |(name, rest)| (Some(name.trim().to_string()), rest));
@@ -40,7 +40,7 @@ impl Change {
         if written.is_empty() {
             return Err(wrong("it changes nothing: write KEY=VALUE, such as procs=108".to_string()));
         }
-        let mut change = Change { name: name.unwrap_or_default(), pairs: Vec::new() };
+        let mut change = SiteChange { name: name.unwrap_or_default(), pairs: Vec::new() };
         for (key, value) in written {
             let key = key_of(key).map_err(wrong)?;
             if change.pairs.iter().any(|(other, _)| *other == key) {
@@ -60,7 +60,7 @@ impl Change {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for SiteChange {
     /// Its pairs, as they are read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pair = |(key, value): &(&str, String)| match value.is_empty() || words(value).is_err() {
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn a_change_is_read_as_words_of_a_shell() {
         let pairs = |text: &str| {
-            let change = Change::parse(text).unwrap();
-            assert_eq!(Change::parse(&change.to_string()).unwrap().pairs, change.pairs, "{text}");
+            let change = SiteChange::parse(text).unwrap();
+            assert_eq!(SiteChange::parse(&change.to_string()).unwrap().pairs, change.pairs, "{text}");
             let pairs = change.pairs.iter().map(|(key, value)| format!("{key}|{value}")).collect::<Vec<_>>();
             (change.name, pairs)
         };
@@ -177,7 +177,7 @@ mod tests {
             ("procs=1 procs=2", "procs is given twice"),
             ("outages='a b.csv", "the quote ' is not closed"),
         ] {
-            let error = Change::parse(text).unwrap_err().to_string();
+            let error = SiteChange::parse(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }

@@ -76,9 +76,9 @@ pub struct Baseline {
 }
 
 impl RunRow {
-    /// By how many hours all jobs together wait less than in the baseline.
-    pub fn wait_hours_saved(&self) -> Option<f64> {
-        let base = &self.baseline.as_ref()?.summary;
+    /// By how many hours all jobs together wait less than in the site as it is. None for what is no change of a site.
+    pub(super) fn wait_hours_saved(&self) -> Option<f64> {
+        let base = self.baseline.as_ref().filter(|_| !self.label.what_if.is_empty()).map(|base| &base.summary)?;
         let hours = |summary: &Summary| summary.wait_mean * summary.jobs as f64 / HOUR as f64;
         Some(hours(base) - hours(&self.summary))
     }
