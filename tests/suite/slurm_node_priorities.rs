@@ -136,7 +136,7 @@ impl Judged<'_> {
                 let owner = self.jobs[&id].owner;
                 self.running.insert(id, RunningUse { owner, cpus, start, factor: 1.0 });
             }
-            ("end" | "pre", Some(_)) => {
+            ("end" | "pre" | "nodefail" | "rend", Some(_)) => {
                 if let Some(job) = self.running.remove(&id) {
                     self.priorities.on_end(&job, now);
                 }

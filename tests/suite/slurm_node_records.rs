@@ -13,8 +13,8 @@ use shadowtime::request::{DeviceAsked, MemoryAsked, Request};
 use shadowtime::schedule::catalog;
 use shadowtime::schedule::slurm::conf::SlurmConf;
 use shadowtime::schedule::slurm::nodes::{
-    ArrayTasks, MakingWay, NodeSet, NodesState, Owners, QueueEntry, Reserved, RunningJob, SiteLimits, SlurmJob,
-    SlurmNodes, SlurmParameters, SlurmPass, SlurmSite, Started, candidates, merge_sort, plain_weight,
+    ArrayTasks, MakingWay, NodeSet, NodeWeight, NodesState, Owners, QueueEntry, Reserved, RunningJob, SiteLimits,
+    SiteReservation, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass, SlurmSite, Started, candidates, merge_sort,
 };
 
 use crate::sacctmgr_commands::dump_of;
@@ -52,6 +52,46 @@ pub(crate) struct NodeRecord {
     pub is_basic: bool,
     /// The seconds after a job's end in which its nodes may still be completing.
     completing: f64,
+    /// By reservation: its number, by which jobs name it, and what `scontrol show reservation` printed of it.
+    reservations: BTreeMap<String, (u32, String)>,
+}
+
+/// What a record has, and what it has of a job. All that is read, or that says nothing which the replay of passes needs.
+const FIELDS: &str = "accounts admin bad conf cut events gresconf jobs left name t0 topo";
+const FIELDS_OF_JOB: &str = "alloc args array cpt dep end excl extra feat gpu_inferred gpus gres id limit max_nodes mem min_cpus \
+    min_nodes nice norequeue ntpn num_tasks part percpu pn_min_cpus qos resv run runs show start state submit submits user";
+
+/// Fails if an object has a field that is not known: what it means for the state before a pass is not known either.
+fn check_fields(name: &str, value: &Value, known: &str) {
+    let mut fields = value.as_object().unwrap().keys();
+    let unknown = fields.find(|field| known.split_whitespace().all(|own| own != *field));
+    assert!(unknown.is_none(), "{name} has a field that is not known: {unknown:?}");
+}
+
+/// What the administrator saw of each reservation: its name, and the line about it.
+fn reservations_of(record: &Value) -> BTreeMap<String, (u32, String)> {
+    let mut all = BTreeMap::new();
+    let shown = record["admin"].as_array().into_iter().flatten().filter_map(|command| command["show"].as_str());
+    for line in shown.flat_map(str::lines) {
+        if let Some(name) = word_of(line, "ReservationName") {
+            let number = all.len() as u32;
+            all.entry(name.to_string()).or_insert((number, line.to_string())).1 = line.to_string();
+        }
+    }
+    let made = record["events"].as_array().unwrap().iter().filter(|event| event[1] == "rnew");
+    for name in made.map(|event| event[2].as_str().unwrap()) {
+        let number = all.len() as u32;
+        all.entry(name.to_string()).or_insert((number, String::new()));
+    }
+    all
+}
+
+/// The value of `KEY=VALUE` in a line of such words.
+fn word_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    line.split_whitespace()
+        .filter_map(|word| word.split_once('='))
+        .find(|(name, _)| *name == key)
+        .map(|(_, value)| value)
 }
 
 pub(crate) fn text_of(path: &Path) -> String {
@@ -73,6 +113,7 @@ fn setting<'c>(conf: &'c str, key: &str) -> Option<&'c str> {
 impl NodeRecord {
     pub(crate) fn read(path: &Path) -> NodeRecord {
         let record: Value = serde_json::from_str(&text_of(path)).unwrap();
+        check_fields(&path.display().to_string(), &record, FIELDS);
         let text = |key: &str| record[key].as_str().unwrap_or_default();
         let conf = text("conf");
         let folder = Folder::new();
@@ -89,7 +130,13 @@ impl NodeRecord {
         let keys = SlurmConf::parse(conf, Path::new("")).unwrap().spec();
         let parameters = SlurmParameters::of(&catalog::parse(&keys).unwrap());
         let site = SlurmSite::new(cluster, parameters);
-        let jobs = record["jobs"].as_array().unwrap().iter().map(|job| recorded_job(job, &site));
+        let reservations = reservations_of(&record);
+        let jobs = record["jobs"].as_array().unwrap().iter().map(|job| {
+            check_fields(&format!("{}, job {}", path.display(), job["id"]), job, FIELDS_OF_JOB);
+            let mut recorded = recorded_job(job, &site);
+            recorded.job.reservation = job["resv"].as_str().map(|name| reservations[name].0);
+            recorded
+        });
         NodeRecord {
             unix_start: record["t0"].as_i64().unwrap(),
             jobs: jobs.map(|job| (job.job.id / MOST_TASKS, job)).collect(),
@@ -101,6 +148,7 @@ impl NodeRecord {
                 false => 0.008,
             },
             is_basic: setting(conf, "PriorityType").is_some_and(|kind| kind.contains("basic")),
+            reservations,
             site,
         }
     }
@@ -247,6 +295,18 @@ struct Replayed<'r> {
     jobs: BTreeMap<u64, SlurmJob>,
     released: BTreeMap<u64, f64>,
     limits: SiteLimits,
+    /// The nodes that are down, and those that are no candidates: also the drained, and those that have not answered yet.
+    down: BTreeSet<u32>,
+    out: BTreeSet<u32>,
+    /// By node: what the administrator made it.
+    states: BTreeMap<u32, String>,
+    /// Jobs that never start.
+    held: BTreeSet<u64>,
+}
+
+/// Whether a node in a state is no candidate.
+fn is_gone(state: &str) -> bool {
+    state.starts_with("DOWN") || state.starts_with("DRAIN")
 }
 
 /// The nodes of a job that has ended or was stopped, until it is gone from them.
@@ -284,7 +344,7 @@ impl Replayed<'_> {
     fn leave(&mut self, id: u64, time: f64, most: f64) {
         let (site, job) = (&self.record.site, &self.record.jobs[&id].job);
         if let Some(ended) = self.state.in_use.end(id * MOST_TASKS, site) {
-            let nodes = ended.grant.iter().map(|share| share.node).collect();
+            let nodes = ended.grant.iter().map(|share| share.node).filter(|node| !self.down.contains(node)).collect();
             self.completing.insert(id, Completing { since: time, nodes, most });
             self.limits.end(job, &ended, time as i64);
         }
@@ -302,7 +362,8 @@ impl Replayed<'_> {
                 for node in candidates(site, &job.job, job.job.partitions[0], 0, false).iter() {
                     let gpus = job.job.gpus_per_node.max(job.job.gpus);
                     let own = site.cluster.nodes[node as usize].has.count(Resource::Gpus).min(gpus);
-                    self.state.weights[node as usize] = plain_weight(site, node) - own;
+                    let weight = self.state.closed.weight(site, job.job.reservation, node);
+                    self.state.weights[node as usize] = weight - NodeWeight::from(own);
                 }
                 if job.array.is_some() {
                     let (range, most) = job.extra[1].split_once('%').unwrap_or((&job.extra[1], "0"));
@@ -344,7 +405,65 @@ impl Replayed<'_> {
                 self.begins.insert(id, now + REQUEUE_DELAY);
                 self.jobs.get_mut(&id).unwrap().submit = now;
             }
-            ("end", Some(_)) => {
+            ("nodefail", Some(_)) => {
+                self.down.insert(self.node(&event[3]));
+                self.leave(id, time, if event[4] == "requeue" { 30.0 } else { 0.1 });
+            }
+            ("node", _) => {
+                let (node, name) = (self.node(&event[2]), event[3].as_str().unwrap());
+                self.states.insert(node, name.to_string());
+                if is_gone(name) {
+                    self.set_out(node, true);
+                }
+                match name.starts_with("DOWN") {
+                    true => {
+                        self.down.insert(node);
+                        self.completing.values_mut().for_each(|own| own.nodes.retain(|other| *other != node));
+                    }
+                    false => _ = self.down.remove(&node),
+                }
+            }
+            ("resp", _) => {
+                let node = self.node(&event[2]);
+                if !self.states.get(&node).is_some_and(|name| is_gone(name)) {
+                    self.set_out(node, false);
+                }
+            }
+            ("rnew" | "rupd", _) => {
+                let name = event[2].as_str().unwrap();
+                let (number, shown) = &self.record.reservations[name];
+                let [start, end] = [4, 5].map(|at| event[at].as_i64().unwrap());
+                let flags = word_of(shown, "Flags").unwrap_or("");
+                let has = |flag: &str| flags.split(',').any(|own| own == flag);
+                let partition = word_of(shown, "PartitionName").and_then(|name| site.cluster.partition(name));
+                let reservation = SiteReservation {
+                    number: *number,
+                    start,
+                    end,
+                    nodes: self.nodes(&event[3]),
+                    is_maintenance: has("MAINT"),
+                    overlaps: has("OVERLAP"),
+                    is_flexible: has("FLEX"),
+                    has_all: has("ALL_NODES"),
+                    of_partition: partition.filter(|_| has("PART_NODES")),
+                };
+                let all = &mut self.state.closed.reservations;
+                match all.iter_mut().find(|known| known.number == *number) {
+                    Some(known) => *known = reservation,
+                    None => all.push(reservation),
+                }
+            }
+            ("rnodes", _) => {
+                let (nodes, number) = (self.nodes(&event[3]), self.number(event));
+                let all = &mut self.state.closed.reservations;
+                all.iter_mut().filter(|known| known.number == number).for_each(|known| known.nodes = nodes.clone());
+            }
+            ("rdel", _) => {
+                let number = self.number(event);
+                self.state.closed.reservations.retain(|known| known.number != number);
+            }
+            ("rhold", Some(_)) => _ = self.held.insert(id),
+            ("end" | "rend", Some(_)) => {
                 self.leave(id, time, self.record.completing);
                 self.done.insert(id);
                 if let Some(array) = job.and_then(|job| job.array).and_then(|array| self.arrays.get_mut(&array)) {
@@ -389,6 +508,25 @@ impl Replayed<'_> {
         }
     }
 
+    /// The number of the reservation of an event.
+    fn number(&self, event: &[Value]) -> u32 {
+        self.record.reservations[event[2].as_str().unwrap()].0
+    }
+
+    fn nodes(&self, names: &Value) -> NodeSet {
+        NodeSet::of(self.record.site.len(), names.as_array().unwrap().iter().map(|name| self.node(name)))
+    }
+
+    /// A node is a candidate no more, or again.
+    fn set_out(&mut self, node: u32, is_out: bool) {
+        match is_out {
+            true => self.out.insert(node),
+            false => self.out.remove(&node),
+        };
+        let out = NodeSet::of(self.record.site.len(), self.out.iter().copied());
+        self.state.closed.out = Some(out).filter(|out| !out.is_empty());
+    }
+
     fn tried(&mut self, event: &[Value]) {
         let (id, name) = (event[2].as_u64().unwrap(), event[3].as_str().unwrap());
         self.priorities.entry(id).or_default().insert(name.to_string(), event[4].as_i64().unwrap());
@@ -426,7 +564,9 @@ impl Replayed<'_> {
         };
         let word = |name: &str| job.extra.iter().any(|word| word == name);
         let begin = || job.extra[1][4..].parse::<f64>().unwrap() + job.job.submit as f64;
-        self.begins.get(&id).is_none_or(|begin| *begin as f64 <= time)
+        !self.held.contains(&id)
+            && self.state.closed.admits(job.job.reservation, time.floor() as i64)
+            && self.begins.get(&id).is_none_or(|begin| *begin as f64 <= time)
             && job.after.is_none_or(has_ended)
             && !(is_singleton(job) && self.record.jobs.values().any(is_before))
             && !(word("--begin") && time < begin())
@@ -460,7 +600,8 @@ impl Replayed<'_> {
         let key = |entry: &QueueEntry<'_>| {
             let QueueEntry { job, partition } = *entry;
             let tier = -i64::from(site.cluster.partitions[partition].priority_tier);
-            (tier, -self.priority(job.id / MOST_TASKS, partition), job.submit, job.id, place(entry))
+            let is_plain = job.reservation.is_none();
+            (is_plain, tier, -self.priority(job.id / MOST_TASKS, partition), job.submit, job.id, place(entry))
         };
         queue.sort_by_key(|entry| (entry.job.id, place(entry)));
         let queue =
@@ -493,6 +634,7 @@ impl Replayed<'_> {
         let what = "reservations that can start nothing have an effect";
         assert_eq!((&started, &ways), (&without_all, &ways_without), "at {time}: {what}");
         self.state.weights = state.weights;
+        self.held.extend(state.closed.take_held().iter().map(|id| id / MOST_TASKS));
         let now = time.floor() as i64;
         // The events after the pass say what really starts.
         for Started { id, partition, grant } in &started {
@@ -556,6 +698,10 @@ pub(crate) fn replay(record: &NodeRecord, limits: SiteLimits) -> PassFigures {
         jobs: record.jobs.iter().map(|(&id, job)| (id, job.job.clone())).collect(),
         released: BTreeMap::new(),
         limits,
+        down: BTreeSet::new(),
+        out: BTreeSet::new(),
+        states: BTreeMap::new(),
+        held: BTreeSet::new(),
     };
     for event in &record.events {
         if let ("try" | "fail" | "sm", Some(id)) = (event[1].as_str().unwrap(), event[2].as_u64()) {
@@ -622,49 +768,15 @@ pub(crate) fn records() -> Vec<(String, PathBuf)> {
 }
 
 /// Events that the replay of passes reads, or that say nothing which it needs.
-const READ_EVENTS: [&str; 26] = [
-    "acctblock",
-    "acctdelay",
-    "bf",
-    "bfend",
-    "bfskip",
-    "decay",
-    "end",
-    "epi",
-    "fac",
-    "fail",
-    "fs",
-    "ft",
-    "grace",
-    "main",
-    "mainskip",
-    "mprio",
-    "pre",
-    "prio",
-    "ran",
-    "requeued",
-    "resv",
-    "sb",
-    "sm",
-    "sub",
-    "try",
-    "use",
-];
-
-/// Events of nodes that go down and of reservations, which the simulated Slurm does not have.
-const OTHER_EVENTS: [&str; 8] = ["node", "nodefail", "rdefer", "rdel", "rend", "resp", "rhold", "rnew"];
+const EVENTS: &str = "acctblock acctdelay bf bfend bfskip decay end epi fac fail fs ft grace main mainskip mprio node nodefail pre \
+    prio ran rdefer rdel rend requeued resp resv rhold rnew rnodes rupd sb sm sub try use";
 
 impl NodeRecord {
-    /// The events that are not simulated.
-    ///
-    /// # Panics
-    /// If there is an event that is not known at all: what it means for the state before a pass is not known either.
-    fn other_events(&self, name: &str) -> BTreeSet<&str> {
-        let mut kinds: BTreeSet<&str> = self.events.iter().map(|event| event[1].as_str().unwrap()).collect();
-        kinds.retain(|kind| !READ_EVENTS.contains(kind));
-        let unknown: Vec<&&str> = kinds.iter().filter(|kind| !OTHER_EVENTS.contains(kind)).collect();
-        assert!(unknown.is_empty(), "{name} has events that are not known: {unknown:?}");
-        kinds
+    /// Fails if there is an event that is not known: what it means for the state before a pass is not known either.
+    fn check_events(&self, name: &str) {
+        let mut kinds = self.events.iter().map(|event| event[1].as_str().unwrap());
+        let unknown = kinds.find(|kind| EVENTS.split_whitespace().all(|own| own != *kind));
+        assert!(unknown.is_none(), "{name} has an event that is not known: {unknown:?}");
     }
 }
 
@@ -673,11 +785,7 @@ fn passes_of_node_records() {
     let mut too_few = Vec::new();
     for (name, file) in records() {
         let mut record = NodeRecord::read(&file);
-        let others = record.other_events(&name);
-        if !others.is_empty() {
-            println!("{name}: not judged: it has events that are not simulated: {others:?}");
-            continue;
-        }
+        record.check_events(&name);
         if name.starts_with("N7") {
             // Preempted jobs have only their last run there.
             continue;

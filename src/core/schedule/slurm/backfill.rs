@@ -3,6 +3,8 @@
 mod ahead;
 mod plan;
 
+use std::borrow::Cow;
+
 use super::nodes::{Chosen, NodeCounts, NodeSet, Picked, QueueEntry, Reserved, SlurmPass, When, is_too_many, share_of};
 use crate::machine::PreemptMode;
 use crate::time::{Seconds, Time};
@@ -31,7 +33,7 @@ impl SlurmPass<'_, '_> {
         let parameters = &site.parameters;
         self.nodes.begin_preemption(self.now);
         self.nodes.begin_pass();
-        let mut plan = BackfillPlan::new(self.nodes.state, site, self.now, self.unix_start);
+        let mut plan = BackfillPlan::new(&self.nodes, self.now, self.unix_start);
         let first_end = self.nodes.state.in_use.first_end_after(self.now);
         self.nodes.state.holds_until = if self.nodes.completing.is_empty() { first_end } else { self.now };
         let mut ahead = Ahead::default();
@@ -132,16 +134,32 @@ impl SlurmPass<'_, '_> {
             self.holds_before(change - limit);
         }
         let possible = site.pool.is_none().then(|| self.nodes.candidates(entry, true));
-        let of = site.pool.is_none().then_some(&site.partition_nodes[partition]);
+        let mut of = site.pool.is_none().then_some(Cow::Borrowed(&site.partition_nodes[partition]));
+        let is_reserved = !self.nodes.state.closed.reservations.is_empty() || job.reservation.is_some();
+        if is_reserved {
+            self.holds_before(self.nodes.state.closed.same_until(now, limit));
+        }
         let mut from = now;
         for _ in 0..MOST_TIMES {
+            let mut has_taken = false;
+            if is_reserved {
+                let Ok((mut nodes, taken)) = self.nodes.unreserved(entry, &mut from, true) else { return passed_over };
+                if site.pool.is_none() {
+                    nodes.keep(&site.partition_nodes[partition]);
+                }
+                (of, has_taken) = (Some(Cow::Owned(nodes)), taken);
+            }
             if from > plan.space.end() || from == plan.space.end() && site.pool.is_none() {
                 self.holds_before(now);
             }
             if from > plan.space.end() {
                 return passed_over;
             }
-            let mut later = plan.space.next_release(of, from, from + limit);
+            let mut later = plan.space.next_release(of.as_deref(), from, from + limit);
+            if has_taken {
+                let end = self.nodes.state.closed.after_next_end(from, parameters.resolution, self.unix_start);
+                later = later.into_iter().chain(end.filter(|&end| end < plan.space.end())).min();
+            }
             // If the job cannot start before the next release of reserved nodes, it is tried from there at once.
             let mut found = None;
             if later.is_none_or(|later| earliest <= later)
@@ -150,9 +168,12 @@ impl SlurmPass<'_, '_> {
                 if let Some(possible) = &possible {
                     plan.free.keep(possible);
                 }
+                if let Some(open) = of.as_deref().filter(|_| is_reserved) {
+                    plan.free.keep(open);
+                }
                 // What begins after the next release is not used.
                 let (unix_start, until) = (self.unix_start, later.unwrap_or(Time::MAX));
-                if site.pool.is_some() || plan.free.count() >= nodes.least {
+                if site.pool.is_some() && !is_reserved || plan.free.count() >= nodes.least {
                     found = self.nodes.will_run(entry, &plan.free, nodes, When { now, unix_start, until, only_now });
                 }
             }
@@ -174,7 +195,7 @@ impl SlurmPass<'_, '_> {
                 }
             }
             if start <= now {
-                let picked = self.nodes.pick(entry, &plan.free);
+                let picked = self.nodes.pick(entry, &plan.free, now);
                 let grant = match &picked {
                     Picked::Start(grant) => Some(&grant[..]),
                     Picked::Preempt(found) => Some(&found.grant[..]),

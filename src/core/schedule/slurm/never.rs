@@ -31,7 +31,7 @@ impl Slurm {
             let (entry, all) = (QueueEntry { job, partition }, NodeSet::all(self.site.len()));
             let completing = NodeSet::none(self.site.len());
             let mut nodes = SlurmNodes { site: &self.site, state: &mut self.idle, completing };
-            if let Picked::Start(grant) = nodes.pick(entry, &all)
+            if let Picked::Start(grant) = nodes.pick(entry, &all, 0)
                 && let Some(over) = self.standing.limits.over_with(entry, &grant)
             {
                 return self.standing.limits.in_words(&over);

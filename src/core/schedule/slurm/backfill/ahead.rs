@@ -65,6 +65,12 @@ impl SlurmPass<'_, '_> {
         false
     }
 
+    /// Whether enough of the idle processors of a pool are open to an entry.
+    fn has_open(&self, entry: QueueEntry<'_>, idle: &NodeSet) -> bool {
+        let open = self.nodes.open_on_pool(entry, &self.nodes.up(), self.now);
+        open.is_ok_and(|(open, _)| idle.count_common(&open) >= entry.job.min_nodes)
+    }
+
     /// Whether an entry may start now, beside what is reserved. If not, it does not start in this pass.
     fn may_start(&mut self, entry: QueueEntry<'_>, plan: &BackfillPlan, ahead: &mut Ahead) -> bool {
         let Some(entry) = plan.turns.shortest(entry) else { return false };
@@ -73,7 +79,8 @@ impl SlurmPass<'_, '_> {
         if let Some(pool) = &self.nodes.state.in_use.pool {
             let taken = plan.falls.partition_point(|(from, _)| *from <= to);
             let idle = if taken > 0 { plan.falls[taken - 1].1 } else { pool.idle_count() };
-            return job.min_nodes <= idle && !self.is_gone(job);
+            let is_open = || self.nodes.state.closed.is_empty() || self.has_open(entry, pool.idle());
+            return job.min_nodes <= idle && !self.is_gone(job) && is_open();
         }
         let (limit, request) = (to - self.now, (job.kind, site.preemptor_class(entry)));
         if self.is_gone(job) || ahead.refused.get(&request).is_some_and(|&refused| refused <= limit) {
@@ -90,6 +97,10 @@ impl SlurmPass<'_, '_> {
         let mut free = site.all.clone();
         plan.space.free_in(self.now, to, 0, &mut free);
         free.keep(&self.nodes.candidates(entry, true));
+        if job.reservation.is_some() || !self.nodes.state.closed.reservations.is_empty() {
+            let Ok((open, _)) = self.nodes.unreserved(entry, &mut { self.now }, false) else { return false };
+            free.keep(&open);
+        }
         let change = self.nodes.state.in_use.changes;
         let is_known = |known: &(u64, usize, u64, NodeSet)| {
             (known.0, known.1, known.2) == (job.id, partition, change) && known.3 == free

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::schedule::slurm::nodes::{ArrayTurns, NodeSet, NodeWeight, NodesState, SlurmSite};
+use crate::schedule::slurm::nodes::{ArrayTurns, NodeSet, NodeWeight, SlurmNodes};
 use crate::schedule::slurm::space::NodeSpace;
 use crate::time::{Seconds, Time};
 
@@ -36,8 +36,12 @@ pub(super) struct BackfillPlan {
 
 impl BackfillPlan {
     /// No reservations.
-    pub fn new(state: &NodesState, site: &SlurmSite, now: Time, unix_start: Time) -> BackfillPlan {
-        let all = state.in_use.pool.as_ref().map_or_else(|| site.all.clone(), |pool| pool.all());
+    pub fn new(nodes: &SlurmNodes<'_>, now: Time, unix_start: Time) -> BackfillPlan {
+        let SlurmNodes { site, state, .. } = nodes;
+        let mut all = nodes.every();
+        if let Some(out) = &state.closed.out {
+            all.take_out(out);
+        }
         let rounding = (site.parameters.resolution, unix_start);
         BackfillPlan {
             free: all.clone(),

@@ -7,11 +7,11 @@ use super::site::SlurmSite;
 use crate::machine::{NodeGrant, NodeShare, Resource, Tres};
 
 /// A weight with a low byte that tests of jobs with GPUs change: nodes that such jobs can use come first.
-pub type NodeWeight = u32;
+pub type NodeWeight = u64;
 
 /// The weight of a node before any test.
 pub fn plain_weight(site: &SlurmSite, node: u32) -> NodeWeight {
-    site.cluster.nodes[node as usize].weight << 8 | 0xff
+    NodeWeight::from(site.cluster.nodes[node as usize].weight) << 8 | 0xff
 }
 
 /// A job in a partition, and what is used of the nodes at some time.
@@ -399,7 +399,7 @@ impl NodeTest<'_> {
         let job = self.on.job;
         let wanted = if job.gpus_per_node > 0 { job.gpus_per_node } else { job.gpus };
         let weight = &mut self.weights[node as usize];
-        *weight = *weight & !0xff | (0xff - gpus.min(wanted).min(0xff));
+        *weight = *weight & !0xff | NodeWeight::from(0xff - gpus.min(wanted).min(0xff));
     }
 
     /// Takes nodes; if that fails, without those that have least, one step after the other.

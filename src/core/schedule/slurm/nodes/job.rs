@@ -59,6 +59,8 @@ pub struct SlurmJob {
     pub no_requeue: bool,
     /// By how much its user lowers its priority.
     pub nice: i32,
+    /// The number of the reservation that it names.
+    pub reservation: Option<u32>,
     /// The number of its array, with which it waits in the queue. None: it waits alone.
     pub array: Option<u64>,
     /// The tasks of its array that wait behind it, if it is the first of them.
@@ -145,6 +147,7 @@ impl SlurmJob {
             is_whole: request.exclusive || partitions.iter().any(|&at| cluster.partitions[at].exclusive),
             no_requeue: request.no_requeue,
             nice: request.nice,
+            reservation: None,
             array: None,
             behind: None,
             partitions,

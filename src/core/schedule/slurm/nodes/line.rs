@@ -1,12 +1,15 @@
 //! The queue of a site: an entry for each waiting job and partition, in the order in which passes look at them.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::job::{QueueEntry, SlurmJob};
 use super::site::SlurmSite;
 
-/// Where an entry stands: high tiers first, then high priorities, then early submissions and low numbers.
-type EntryKey = (std::cmp::Reverse<u32>, std::cmp::Reverse<i64>, i64, u64, u32);
+/// Where an entry stands: jobs that name a reservation first, then high tiers, then high priorities, then early submissions and low
+/// numbers.
+type EntryKey = (bool, Reverse<u32>, Reverse<i64>, i64, u64, u32);
 
 #[derive(Clone, Copy, Debug)]
 struct LineEntry {
@@ -102,7 +105,7 @@ impl SlurmQueue {
         }
         for LineEntry { key, job, .. } in &mut self.entries {
             let waiting = self.jobs[*job as usize].as_ref().expect("an entry is of a waiting job");
-            key.1 = std::cmp::Reverse(waiting.priorities[key.4 as usize]);
+            key.2 = Reverse(waiting.priorities[key.5 as usize]);
         }
         // Most recalculations change no place.
         let has_changed = !self.entries.is_sorted_by_key(|entry| entry.key);
@@ -113,10 +116,11 @@ impl SlurmQueue {
         has_changed
     }
 
-    /// Puts the entries in the order in which passes look at them, if jobs preempt others by their QOS. It must be called before a
-    /// pass.
+    /// Puts the entries in the order in which passes look at them, if jobs preempt others. It must be called before a pass.
     pub fn order(&mut self, site: &SlurmSite) {
-        if !std::mem::take(&mut self.is_stale) || !site.preempts_by_qos() {
+        // By tiers only entries with a reservation may have another place.
+        let is_by_tiers = !site.preempts_by_qos() && !self.entries.iter().any(|entry| !entry.key.0);
+        if !std::mem::take(&mut self.is_stale) || is_by_tiers || !site.preempts() {
             return;
         }
         let SlurmQueue { jobs, entries, .. } = self;
@@ -124,7 +128,7 @@ impl SlurmQueue {
             let LineJob { job, .. } = jobs[entry.job as usize].as_ref().expect("an entry is of a waiting job");
             QueueEntry { job, partition: entry.partition as usize }
         };
-        entries.sort_unstable_by_key(|entry| (entry.key.3, entry.key.4));
+        entries.sort_unstable_by_key(|entry| (entry.key.4, entry.key.5));
         *entries = merge_sort(entries, &|a, b| {
             site.order_by_preemption(entry(a), entry(b)).then_with(|| a.key.cmp(&b.key)).is_gt()
         });
@@ -179,7 +183,7 @@ fn entries(waiting: &LineJob, at: u32, site: &SlurmSite) -> impl Iterator<Item =
     let LineJob { job, priorities } = waiting;
     job.partitions.iter().zip(priorities).zip(0..).map(move |((&partition, &priority), place)| {
         let tier = site.cluster.partitions[partition].priority_tier;
-        let key = (std::cmp::Reverse(tier), std::cmp::Reverse(priority), job.submit, job.number(), place);
+        let key = (job.reservation.is_none(), Reverse(tier), Reverse(priority), job.submit, job.number(), place);
         LineEntry { key, job: at, partition: partition as u32 }
     })
 }

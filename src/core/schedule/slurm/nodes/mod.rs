@@ -7,11 +7,13 @@
 //! `choice` says what a job could use of each node, `ways` and `tree` take nodes, `grant` is what these give. `pick` says whether a
 //! job can start now, later or never, and `passes` is what both passes share, and the main pass. `arrays` are jobs of which one task
 //! follows the other. `line` is the queue, and `prospects` spare tests whose outcome is known. `preempt` says which running jobs
-//! make way for a job. `owners` are the users and accounts of jobs, `limits` what these and qualities of service may use,
+//! make way for a job, `closed` which nodes are out or reserved, and `unreserved` what reservations leave to a job.
+//! `owners` are the users and accounts of jobs, `limits` what these and qualities of service may use,
 //! `fair_share` what they used, and `priority` the priorities of jobs with the `weights` of slurm.conf.
 
 mod arrays;
 mod choice;
+mod closed;
 mod fair_share;
 mod futures;
 mod grant;
@@ -28,12 +30,14 @@ mod prospects;
 mod site;
 mod state;
 mod tree;
+mod unreserved;
 mod ways;
 mod weights;
 
 pub use super::node_set::NodeSet;
 pub(super) use arrays::ArrayTurns;
 pub use choice::{NodeWeight, plain_weight};
+pub use closed::{SiteClosures, SiteReservation};
 pub use fair_share::{FairShareRule, RunningUse};
 pub use in_use::{InUse, NodeUse, NodesInUse, RunningJob};
 pub use job::{ArrayTasks, NodeCounts, QueueEntry, SlurmJob};

@@ -84,7 +84,12 @@ impl SlurmPass<'_, '_> {
         let limit = self.limit(&entry);
         if let Some(pool) = &self.nodes.state.in_use.pool {
             let (id, procs, idle) = (JobId(job.id as u32), job.min_nodes, pool.idle());
-            let share = among.map_or_else(|| idle.choose(procs), |among| idle.common(among).choose(procs));
+            let open = among.map(Cow::Borrowed).or_else(|| {
+                let is_open = self.nodes.state.closed.is_empty();
+                let (open, _) = self.nodes.open_on_pool(entry, &self.nodes.up(), self.now).ok().filter(|_| !is_open)?;
+                Some(Cow::Owned(open))
+            });
+            let share = open.map_or_else(|| idle.choose(procs), |open| idle.common(&open).choose(procs));
             self.nodes.state.in_use.start_on_pool(Release { id, end: self.now + limit, procs, share });
             self.started.push(Started { id: job.id, partition, grant });
             return;
@@ -110,12 +115,13 @@ impl SlurmPass<'_, '_> {
     pub fn main<'q>(&mut self, queue: impl Fn(usize) -> Option<QueueEntry<'q>>, is_full: bool) -> bool {
         let site = self.nodes.site;
         self.nodes.begin_preemption(self.now);
-        let mut left = Cow::Borrowed(&site.all);
+        let mut left = self.nodes.up();
         // By partition: how many of its nodes are left; none if it has failed.
         let count = |left: &NodeSet| site.partition_nodes.iter().map(|own| own.count_common(left)).collect();
         let mut left_of: Vec<u32> = count(&left);
         let mut of_partition: BTreeMap<usize, usize> = BTreeMap::new();
         let (mut looked_at, mut turns) = (0, ArrayTurns::default());
+        let mut failed_reservations: Vec<u32> = Vec::new();
         for first in (0..).map_while(queue) {
             let partition = first.partition;
             if left.is_empty() {
@@ -138,7 +144,7 @@ impl SlurmPass<'_, '_> {
                     }
                     looked_at += 1;
                 }
-                if left_of[partition] == 0 {
+                if left_of[partition] == 0 || self.is_reservation_full(entry, &failed_reservations) {
                     break;
                 }
                 let is_allowed = self.limits.allows_job(entry);
@@ -147,7 +153,7 @@ impl SlurmPass<'_, '_> {
                 }
                 let has_enough = job.min_nodes.max(1) <= left_of[partition];
                 let picked = match is_allowed && has_enough {
-                    true => self.nodes.pick(entry, &left),
+                    true => self.nodes.pick(entry, &left, self.now),
                     false => Picked::Busy,
                 };
                 let is_busy = match picked {
@@ -166,9 +172,17 @@ impl SlurmPass<'_, '_> {
                     Picked::Busy => {
                         site.parameters.limits_block || !has_enough || self.limits.allows(entry, Chosen::Nothing)
                     }
+                    Picked::Reserved | Picked::Never => {
+                        self.keep_from_reservation(job, matches!(picked, Picked::Never), &mut left);
+                        left_of = count(&left);
+                        false
+                    }
                     _ => false,
                 };
-                if is_busy && !self.is_young(job) {
+                if let (true, true, Some(number)) = (is_busy, has_enough, job.reservation) {
+                    // Its reservation fails, not its partition.
+                    failed_reservations.push(number);
+                } else if is_busy && !self.is_young(job) {
                     left.to_mut().take_out(&site.partition_nodes[partition]);
                     left_of = count(&left);
                 }
@@ -178,12 +192,27 @@ impl SlurmPass<'_, '_> {
         false
     }
 
+    /// Whether the reservation that a job names has failed in this pass, or is flexible and has too few nodes of its partition.
+    fn is_reservation_full(&self, QueueEntry { job, partition }: QueueEntry<'_>, failed: &[u32]) -> bool {
+        let own = job.reservation.and_then(|number| self.nodes.state.closed.reservation(number));
+        own.is_some_and(|own| {
+            let has = || own.nodes.count_common(&self.nodes.site.partition_nodes[partition]);
+            failed.contains(&own.number) || own.is_flexible && has() < job.min_nodes
+        })
+    }
+
+    /// A job can not start in the reservation that it names: never, or as long as others have its nodes, which then leave the pass.
+    fn keep_from_reservation(&mut self, job: &SlurmJob, is_never: bool, left: &mut Cow<'_, NodeSet>) {
+        let Some(number) = job.reservation else { return };
+        match (is_never, self.nodes.state.closed.reservation(number)) {
+            (true, _) if job.partitions.len() == 1 => self.nodes.state.closed.held.push(job.id),
+            (false, Some(own)) => left.to_mut().take_out(&own.nodes),
+            _ => {}
+        }
+    }
+
     /// How long an entry is planned to run.
     pub(crate) fn limit(&self, entry: &QueueEntry<'_>) -> Seconds {
-        entry
-            .job
-            .planned
-            .unwrap_or(entry.job.limit)
-            .min(self.nodes.site.cluster.partitions[entry.partition].max_time.unwrap_or(Seconds::MAX))
+        self.nodes.site.limit(entry)
     }
 }

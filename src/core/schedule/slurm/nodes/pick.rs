@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::NodeSet;
-use super::choice::{JobOnNodes, NodeTest, Usable, UsableSums, plain_weight};
+use super::choice::{JobOnNodes, NodeTest, Usable, UsableSums};
 use super::job::{NodeCounts, QueueEntry, SlurmJob};
 use super::preempt::Preempting;
 use super::prospects::{Prospect, RoomOverTime};
 use super::site::{SlurmParameters, SlurmSite};
 use super::state::{NodesState, SlurmNodes};
+use super::unreserved::KeptOut;
 use crate::machine::{NodeGrant, NodeShare, PreemptMode};
 use crate::schedule::slurm::node_set::Share;
 use crate::schedule::slurm::releases::{EndGrouping, next_on};
@@ -26,10 +27,22 @@ pub enum Picked {
     Busy,
     /// Not on the nodes that are left, though none of them is busy.
     NotAvailable,
+    /// Not on the nodes of its reservation now, because of other reservations or of the time.
+    Reserved,
     /// Not even on idle nodes.
     Never,
     /// The partition does not allow its number of nodes.
     Limited,
+}
+
+impl Picked {
+    fn of_kept_out(why: KeptOut) -> Picked {
+        match why {
+            KeptOut::Maintenance => Picked::NotAvailable,
+            KeptOut::NotYet => Picked::Reserved,
+            KeptOut::Over => Picked::Never,
+        }
+    }
 }
 
 /// When a job could start.
@@ -247,14 +260,17 @@ impl SlurmNodes<'_> {
     }
 
     /// Tries to start a job on the nodes that are left: on the first kind of nodes on which it can.
-    pub fn pick(&mut self, entry: QueueEntry<'_>, left: &NodeSet) -> Picked {
+    pub fn pick(&mut self, entry: QueueEntry<'_>, left: &NodeSet, now: Time) -> Picked {
         let Some(counts) = entry.job.counts(&self.site.cluster, entry.partition) else { return Picked::Limited };
         if let Some(pool) = &self.state.in_use.pool {
+            if !self.state.closed.is_empty() {
+                return self.pick_on_pool(entry, counts.least, left, now);
+            }
             return if counts.least <= pool.idle_count() { Picked::Start(NodeGrant::new()) } else { Picked::Busy };
         }
         let mut picked = Picked::Never;
         for kind in 0..entry.job.constraint.kinds() {
-            match (self.pick_in(entry, kind, left, &counts), &picked) {
+            match (self.pick_in(entry, kind, left, &counts, now), &picked) {
                 (found @ (Picked::Start(_) | Picked::Preempt(_)), _) => return found,
                 (found, Picked::Never) | (found @ Picked::Busy, _) => picked = found,
                 _ => {}
@@ -263,15 +279,40 @@ impl SlurmNodes<'_> {
         picked
     }
 
-    fn pick_in(&mut self, entry: QueueEntry<'_>, kind: usize, left: &NodeSet, counts: &NodeCounts) -> Picked {
+    fn pick_in(
+        &mut self,
+        entry: QueueEntry<'_>,
+        kind: usize,
+        left: &NodeSet,
+        counts: &NodeCounts,
+        mut now: Time,
+    ) -> Picked {
         let all = self.candidates_of(entry, kind, false);
+        let (mut all, mut available) = (Cow::Borrowed(&*all), all.common(left));
+        // In a reservation nothing else is the whole machine. To other jobs its nodes are not available.
+        let (own, mut has_taken) = (entry.job.reservation, false);
+        if own.is_some() || !self.state.closed.reservations.is_empty() {
+            let unreserved = self.unreserved(entry, &mut now, false);
+            match (unreserved, own) {
+                (Ok((nodes, taken)), Some(_)) => {
+                    has_taken = taken;
+                    if taken && nodes.is_empty() {
+                        return Picked::Reserved;
+                    }
+                    all.to_mut().keep(&nodes);
+                    available.keep(&nodes);
+                }
+                (Ok((nodes, _)), None) => available.keep(&nodes),
+                (Err(why), Some(_)) => return Picked::of_kept_out(why),
+                (Err(_), None) => available = NodeSet::none(self.site.len()),
+            }
+        }
         if all.is_empty() {
             return Picked::Never;
         }
         for node in all.iter() {
-            self.state.weights[node as usize] = plain_weight(self.site, node);
+            self.state.weights[node as usize] = self.state.closed.weight(self.site, own, node);
         }
-        let available = all.common(left);
         let mut open = available.clone();
         let (is_whole, may_preempt) = (self.is_whole(entry), self.site.parameters.preempt != PreemptMode::Off);
         let is_open = |nodes: &SlurmNodes<'_>, node: u32, is_whole: bool| {
@@ -295,14 +336,35 @@ impl SlurmNodes<'_> {
         if may_preempt && let Some(preempting) = self.find_preempting(entry, open, &available, counts) {
             return Picked::Preempt(preempting);
         }
-        let is_ever = self.is_ever(entry, kind, &all, counts);
+        let is_ever = match own {
+            Some(_) => all.count() >= counts.least && self.test(entry, true).run(&all, counts).is_some(),
+            None => self.is_ever(entry, kind, &all, counts),
+        };
         let is_available = is_ever
             && (is_busy
                 || has_enough && (available == *all || self.test(entry, true).run(&available, counts).is_some()));
         match (is_ever, is_available) {
+            (false, _) if has_taken => Picked::Reserved,
             (false, _) => Picked::Never,
             (true, false) => Picked::NotAvailable,
             (true, true) => Picked::Busy,
+        }
+    }
+
+    /// Tries to start a job on the processors of a pool that are left, of which some are closed.
+    fn pick_on_pool(&self, entry: QueueEntry<'_>, least: u32, left: &NodeSet, now: Time) -> Picked {
+        let Some(pool) = &self.state.in_use.pool else { return Picked::Never };
+        let (open, has_taken) = match self.open_on_pool(entry, left, now) {
+            Ok(open) => open,
+            Err(why) => return Picked::of_kept_out(why),
+        };
+        let own = entry.job.reservation.and_then(|number| self.state.closed.reservation(number));
+        match () {
+            () if pool.idle().count_common(&open) >= least => Picked::Start(Vec::new()),
+            () if open.count() >= least => Picked::Busy,
+            () if own.is_none_or(|own| own.is_flexible || own.nodes.count() >= least) => Picked::NotAvailable,
+            () if has_taken => Picked::Reserved,
+            () => Picked::Never,
         }
     }
 

@@ -102,12 +102,14 @@ impl SlurmSite {
     }
 
     /// Which of two waiting jobs comes first because it may preempt jobs like the other one. By tiers the order of the queue is that
-    /// anyway. By QOS this may contradict the rest of the order.
+    /// anyway, unless one of them names a reservation. By QOS this may contradict the rest of the order.
     pub fn order_by_preemption(&self, one: QueueEntry<'_>, other: QueueEntry<'_>) -> Ordering {
         let may = |one: QueueEntry<'_>, other: QueueEntry<'_>| {
-            other.job.qos.is_some_and(|qos| self.preemptable_by(one).contains(&qos))
+            let of = if self.parameters.preempts_by_qos { other.job.qos } else { Some(other.partition) };
+            of.is_some_and(|of| self.preemptable_by(one).contains(&of))
         };
-        match self.parameters.preempts_by_qos {
+        let is_by_tiers = one.job.reservation.is_some() == other.job.reservation.is_some();
+        match self.parameters.preempts_by_qos || !is_by_tiers {
             true if may(one, other) => Ordering::Less,
             true if may(other, one) => Ordering::Greater,
             _ => Ordering::Equal,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::NodeSet;
+use super::job::QueueEntry;
 use crate::machine::{Cluster, Partition, PreemptMode, Tres};
 use crate::spec::Spec;
 use crate::time::Seconds;
@@ -193,6 +194,12 @@ impl SlurmSite {
             all,
             ..SlurmSite::new(Arc::new(cluster), shared)
         }
+    }
+
+    /// How long an entry is planned to run.
+    pub(crate) fn limit(&self, entry: &QueueEntry<'_>) -> Seconds {
+        let limit = entry.job.planned.unwrap_or(entry.job.limit);
+        limit.min(self.cluster.partitions[entry.partition].max_time.unwrap_or(Seconds::MAX))
     }
 
     /// The number of nodes.

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::NodeSet;
 use super::choice::{NodeWeight, UsableNodes, plain_weight};
+use super::closed::SiteClosures;
 use super::futures::Futures;
 use super::in_use::{InUse, NodesInUse, RunningJob};
 use super::prospects::Prospects;
@@ -17,6 +18,8 @@ pub struct NodesState {
     pub in_use: InUse,
     /// By node: in which order nodes are taken.
     pub weights: Vec<NodeWeight>,
+    /// Nodes that are out, and reservations.
+    pub closed: SiteClosures,
     pub(super) prospects: Prospects,
     /// Running jobs that may make way for others.
     pub(super) preemption: PreemptionState,
