@@ -105,10 +105,10 @@ fn has_no_setting(matches: &ArgMatches) -> bool {
 /// the default scheduler, without a predictor too one that plans with predictions. What settings are compared with, unless it is given, is that of the file, else `baseline`.
 pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
     let conf = slurm_conf::read(matches)?;
-    let changes = what_if::given(matches)?;
-    let plan = read_lists(matches, conf.as_ref(), !changes.is_empty())?;
+    let is_what_if = what_if::is_asked_for(matches);
+    let plan = read_lists(matches, conf.as_ref(), is_what_if)?;
     let mut list = SettingList { options: plan.runs().map(|run| run.options).collect(), plan };
-    let is_alone = conf.is_some() && changes.is_empty() && is_compared_by_default(matches);
+    let is_alone = conf.is_some() && !is_what_if && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.as_ref().map(SiteConf::baseline).or(baseline).filter(|_| !is_baseline_given);
     // A setting is not compared with itself alone.
@@ -118,8 +118,8 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
         list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
     slurm_conf::set_machines(matches, conf.as_ref(), &mut list.options)?;
-    if !changes.is_empty() {
-        let options = what_if::with_changes(list.options, &changes, matches, conf.as_ref())?;
+    if is_what_if {
+        let options = what_if::with_changes(list.options, matches, conf.as_ref())?;
         let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
         list = SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options };
     }

@@ -67,7 +67,7 @@ fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
 }
 
 /// The heading of a site that is compared with changes of it.
-const AS_IT_IS: &str = "as it is";
+pub(super) const AS_IT_IS: &str = "as it is";
 
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
@@ -202,7 +202,7 @@ pub(super) fn caption(settings: &[&Replicates<'_>], options: &str) -> String {
 }
 
 /// How the table is to be read.
-fn notes(first: &Replicates<'_>) -> Vec<String> {
+pub(super) fn notes(first: &Replicates<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let replications = first.count();
     if let Some(base) = first.baseline() {
@@ -248,12 +248,12 @@ fn notes(first: &Replicates<'_>) -> Vec<String> {
 }
 
 /// A mean, with its interval or with the 10% and 90% of resamples.
-fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+pub(super) fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
     with_spread(column, setting, interval, setting.spread(column))
 }
 
 /// The same of the baseline.
-fn base_figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+pub(super) fn base_figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
     with_spread(column, setting, interval, setting.base_spread(column))
 }
 
@@ -281,7 +281,7 @@ fn plain_figure(column: &Column, setting: &Replicates<'_>, mean: f64) -> String 
 
 /// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor
 /// bad, and without a baseline.
-fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
+pub(super) fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
     if column.better.is_none() || column.needs_baseline() || setting.baseline().is_none() {
         return None;
     }

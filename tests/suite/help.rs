@@ -185,6 +185,7 @@ fn furnished() -> tempfile::TempDir {
     }
     fs::write(folder.path().join("site.conf"), "NodeName=n[1-16] CPUs=8\n").unwrap();
     fs::write(folder.path().join("site.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':Fairshare=2\n").unwrap();
+    fs::write(folder.path().join("lower.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':GrpJobs=9\n").unwrap();
     fs::write(folder.path().join("site.qos"), "Name|Priority\nnormal|0\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();

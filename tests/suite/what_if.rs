@@ -32,20 +32,26 @@ fn check_changes(site: &[&str], changes: &[(&str, &[&str])]) {
     assert_eq!(together.len(), 1 + changes.len());
     let alone = |more: &[&str]| {
         // The last value of an option counts: a list of one is written as the site is.
-        let kept = site.chunks(2).filter(|pair| pair.len() == 1 || !more.contains(&pair[0])).flatten().copied();
-        let args: Vec<&str> =
-            kept.chain(more.iter().copied()).chain(["--baseline", "none", "--format", "csv"]).collect();
+        // An option that the change sets has its value in the place of that of the site.
+        let kept = site[1..].chunks(2).filter(|pair| !more.contains(&pair[0])).flatten().copied();
+        let args = [site[0]].into_iter().chain(kept).chain(more.iter().copied());
+        let args: Vec<&str> = args.chain(["--baseline", "none", "--format", "csv"]).collect();
         rows(&sim_ok(&args)).remove(0)
     };
     let base = alone(&[]);
-    assert_eq!(figures(&together[0]), figures(&base));
+    // All rows have the columns that any of them needs.
+    let check = |together: &[(String, String)], alone: &[(String, String)], name: &str| {
+        let (ours, others) = (figures(together), figures(alone));
+        let is_in = |others: &[(String, String)], name: &str| others.iter().any(|(other, _)| other == name);
+        let of_both = ours.iter().filter(|(name, _)| is_in(&others, name)).collect::<Vec<_>>();
+        assert!(of_both.len() > 20);
+        assert_eq!(of_both, others.iter().filter(|(name, _)| is_in(&ours, name)).collect::<Vec<_>>(), "{name}");
+    };
+    check(&together[0], &base, "as it is");
     assert_eq!(value(&together[0], "what_if"), "");
     for ((change, options), row) in changes.iter().zip(&together[1..]) {
         let own = alone(options);
-        let (ours, others) = (figures(row), figures(&own));
-        let others: Vec<_> = others.into_iter().filter(|(name, _)| ours.iter().any(|(own, _)| own == name)).collect();
-        let ours: Vec<_> = ours.into_iter().filter(|(name, _)| others.iter().any(|(own, _)| own == name)).collect();
-        assert_eq!(ours, others, "{change}");
+        check(row, &own, change);
         assert_eq!(value(row, "what_if"), change.split(": ").next().unwrap());
         let [before, after] = [&base, &own].map(|row| number(row, "wait_mean") * number(row, "jobs") / 3600.0);
         assert!((number(row, "wait_hours_saved") - (before - after)).abs() < 0.01, "{change}");
@@ -252,4 +258,58 @@ fn a_change_may_bring_accounts() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let ran = sim(&[&log, "--machine", &conf, "--what-if", &accounts]);
     assert!(ran.code == 2 && ran.err.contains("has no effect without the scheduler slurm"), "{}", ran.err);
+}
+
+/// The changes that are tried are ranked by the hours that they save, and each row's command has the same figures.
+#[test]
+fn auto_ranks_what_would_help_and_says_the_commands() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(500));
+    let csv = rows(&sim_ok(&[&log, "--what-if", "auto", "--what-if", "mine: procs=130", "--format", "csv"]));
+    let names: Vec<&str> = csv.iter().map(|row| value(row, "what_if")).collect();
+    assert_eq!((names[0], names.len()), ("", 6), "{names:?}");
+    for name in ["procs=141", "predictor=kin", "scheduler=fair predictor=kin", "estimates=better:factor=0.5", "mine"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let saved: Vec<f64> = csv[1..].iter().map(|row| number(row, "wait_hours_saved")).collect();
+    assert!(saved.is_sorted_by(|a, b| a >= b) && saved[0] > 0.0, "{saved:?}");
+    let table = sim_ok(&[&log, "--what-if", "auto", "--format", "table"]);
+    let best = names[1];
+    assert!(table.contains(&format!("Most would help: {best}. It saves ")), "{table}");
+    let commands: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("  sim ")).collect();
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        let words = shlex::split(command).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let again = rows(&sim_ok(&[&words[..], &["--format", "csv"]].concat()));
+        let row = csv.iter().find(|row| value(row, "what_if") == words[2]).unwrap();
+        assert_eq!(&again[1], row, "{command}");
+    }
+    let stdin = sim(&["-", "--what-if", "auto"]);
+    assert!(stdin.code == 2 && stdin.err.contains("--what-if auto reads the log twice"), "{}", stdin.err);
+}
+
+/// On nodes each kind of them is one more change, and what the site does not have is not tried.
+#[test]
+fn auto_tries_what_the_site_has() {
+    let folder = Folder::new();
+    let site = folder.text("site");
+    sim_ok(&["example", &site]);
+    let [log, conf, accounts] = ["sacct.txt", "slurm.conf", "site.dump"].map(|name| format!("{site}/{name}"));
+    let tried = |accounts: &str| {
+        let args = [&*log, "--first", "300", "--slurm-conf", &conf, "--associations", accounts, "--what-if", "auto"];
+        let csv = rows(&sim_ok(&[&args[..], &["--format", "csv"]].concat()));
+        csv.iter().map(|row| value(row, "what_if").to_string()).collect::<Vec<_>>()
+    };
+    let plain = tried(&accounts);
+    let expected = [
+        "add-nodes=n01-more[1-2] as n01",
+        "scheduler=slurm:running=prediction predictor=kin",
+        "scheduler=fair predictor=kin",
+        "estimates=better:factor=0.5",
+    ];
+    assert!(plain.len() == 5 && expected.iter().all(|one| plain.iter().any(|own| own == one)), "{plain:?}");
+    let dump = std::fs::read_to_string(&accounts).unwrap();
+    let limited = folder.write("limits", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=40:"));
+    assert!(tried(&limited).contains(&"scheduler=slurm:enforce_limits=no".to_string()));
 }

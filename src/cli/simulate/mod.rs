@@ -16,7 +16,7 @@ use super::names::NamesOption;
 use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
-use super::report::{ColorsBy, watch_for_page, with_gantt, write_page};
+use super::report::{ColorsBy, watch_for_page, with_gantt, words_of, write_page};
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
@@ -26,7 +26,9 @@ use crate::experiment::{Options, Setting};
 use crate::metrics::{
     Breakdown, Given, Measure, Probes, Replicates, RunRow, Series, WaitReasonMeter, WaitReasons, Watched,
 };
-use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
+use crate::report::{
+    Width, counted, ranked, with_swept, write_breakdown, write_comparison, write_ranking, write_reasons,
+};
 use crate::runs::{ComputedRuns, FinishedRun, RowsAlone, Simulated, WantedOfRuns};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions, Workload};
@@ -255,6 +257,13 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     for members in &conditions {
         warn_of_other_jobs(members.iter().map(|&at| &rows[at]));
     }
+    // What repeats a row of the ranking of --what-if auto.
+    let repeated = what_if::is_auto(matches).then(|| {
+        let command = with_arguments(Command::new("sim"));
+        let without = [what_if::NAME, "html", "by", "top", "by_out", "reasons", "threads"];
+        let words = words_of(&command, matches, args.log.given(), &without);
+        ["sim".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    });
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {
         for (number, members) in conditions.iter().enumerate() {
@@ -262,7 +271,10 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
                 writeln!(out)?;
             }
             let own: Vec<Replicates<'_>> = members.iter().map(|&at| runs[at].clone()).collect();
-            write_comparison(out, width, &own, &log.shared_options(members))?;
+            match &repeated {
+                None => write_comparison(out, width, &own, &log.shared_options(members))?,
+                Some(repeated) => write_ranking(out, width, &own, &log.shared_options(members), repeated)?,
+            }
             if args.reasons {
                 let details: Vec<&RunDetails> = members.iter().map(|&at| &details[at]).collect();
                 writeln!(out)?;
@@ -286,6 +298,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         let row = with_swept(runs.cells(given, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, log.swept(at))
     };
-    let rows: Vec<_> = runs.iter().enumerate().map(cells).collect();
+    let order = if repeated.is_some() { ranked(&runs) } else { (0..runs.len()).collect() };
+    let rows: Vec<_> = order.into_iter().map(|at| cells((at, &runs[at]))).collect();
     Ok(print.print_rows(stdout_taken, &rows, table)?)
 }

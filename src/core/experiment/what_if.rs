@@ -3,8 +3,13 @@
 use std::fmt;
 
 use super::option_table::{OPTIONS, OptionForm, Section};
+use super::options::Options;
+use crate::machine::associations::Associations;
+use crate::predict;
+use crate::schedule::catalog;
 use crate::similar::did_you_mean;
-use crate::spec::SpecError;
+use crate::spec::{Spec, SpecError, quote};
+use crate::trace::{CleaningCause, Workload};
 
 /// The option of a change that is no option of a run: a site's own configuration.
 pub const SLURM_CONF: &str = "slurm-conf";
@@ -69,6 +74,59 @@ impl fmt::Display for SiteChange {
         };
         f.write_str(&self.pairs.iter().map(pair).collect::<Vec<_>>().join(" "))
     }
+}
+
+/// How much more a machine has in a change that is tried without being asked for: a tenth.
+const TENTH: u64 = 10;
+
+impl Options {
+    /// The changes of this site that are tried without being asked for: a tenth more of the machine, for each kind of its nodes; planning
+    /// with predictions; the scheduler `fair`; estimates with half their errors; no limits; no preemption. Those that have no meaning for
+    /// the site are left out.
+    pub fn changes_to_try(&self, workload: &Workload) -> Vec<SiteChange> {
+        let mut texts = Vec::new();
+        match &self.machine {
+            None => texts.push(format!("procs={}", u64::from(workload.procs) + tenth_of(workload.procs.into()))),
+            Some(machine) => texts.extend(machine.cluster.kinds().iter().filter_map(|kind| {
+                let like = kind.first().map(|&at| &machine.cluster.nodes[at]).filter(|node| !node.is_down)?;
+                Some(format!("add-nodes={0}-more[1-{1}] as {0}", like.name, tenth_of(kind.len() as u64)))
+            })),
+        }
+        let scheduler = &self.scheduler;
+        let by_slurm = |key: &str, value: &str| format!("scheduler={}", with_key(scheduler, key, value));
+        match () {
+            () if catalog::is_slurm_by_estimates(scheduler) => {
+                texts.push(format!("{} predictor={}", by_slurm("running", "prediction"), predict::catalog::DEFAULT));
+            }
+            () if catalog::plans_with_predictions(scheduler) => {
+                texts.push(format!("predictor={}", predict::catalog::DEFAULT))
+            }
+            () => {}
+        }
+        texts.push(format!("scheduler=fair predictor={}", predict::catalog::DEFAULT));
+        let has_estimates = workload.cleaning.count(CleaningCause::Filled) < workload.jobs.len() as u64;
+        if self.estimates.is_none() && has_estimates {
+            texts.push("estimates=better:factor=0.5".to_string());
+        }
+        if catalog::is_slurm(scheduler) && !catalog::ignores_limits(scheduler) && self.have(Associations::has_limits) {
+            texts.push(by_slurm("enforce_limits", "no"));
+        }
+        if catalog::preempts(scheduler) && self.machine.is_some() {
+            texts.push(by_slurm("preempt", "off"));
+        }
+        texts.iter().map(|text| SiteChange::parse(text).expect("a change of the options")).collect()
+    }
+}
+
+fn tenth_of(number: u64) -> u64 {
+    number.div_ceil(TENTH)
+}
+
+/// A scheduler with another value of a key. A site's own file is not written: it is that of the command.
+fn with_key(scheduler: &Spec, key: &str, value: &str) -> String {
+    let others = scheduler.written().filter(|(own, _)| ![key, "conf"].contains(own));
+    let others: String = others.map(|(own, value)| format!("{own}={},", quote(value))).collect();
+    format!("{}:{others}{key}={value}", scheduler.name())
 }
 
 /// The options that a change of a site can set.
