@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::failure::refuse;
+use super::failure::{UsageError, refuse};
 use super::interrupt;
 use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    note_resample, report_cleaning, report_feedback, report_missing_predictions, report_requests,
+    report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
     warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
@@ -25,7 +25,7 @@ use crate::metrics::{KeptRecord, Measure, More, NodeGrants, Probes, Replicates, 
 use crate::report::{Cell, counted, grouped};
 use crate::runs::{
     ComputedRuns, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, PlannedRun, RowsAlone, RunPlan, RunStep,
-    Simulated, WantedOfRuns, simulations,
+    Simulated, WantedOfRuns, runs_of_replications, simulations,
 };
 use crate::trace::{Log, ReadOptions, Resample, Source, Workload};
 
@@ -41,9 +41,11 @@ pub struct LogUnderSettings {
     /// The lists whose product they are.
     plan: RunPlan,
     /// The number of runs of each setting: on the log as it is, and on copies that are shaken or resampled.
-    pub replications: u32,
-    /// How copies are resampled. None: they are shaken.
-    years: Option<Resample>,
+    pub runs_of_each: u32,
+    /// What `--replications` says.
+    replications: Option<u32>,
+    /// By setting: how copies are resampled. None: they are shaken.
+    years: Vec<Option<Resample>>,
     /// Whether some settings replay the log and others do not. Their jobs are then not those that each would have alone.
     is_mixed: bool,
     /// Of a site and its changes, the jobs that cannot run in some of them.
@@ -171,7 +173,8 @@ impl LogUnderSettings {
         check: impl FnOnce(&Log) -> anyhow::Result<()>,
     ) -> anyhow::Result<LogUnderSettings> {
         let conditions = plan.conditions();
-        let mut years = settings[0].shaping.resample.filter(|_| replications.is_some());
+        let mut years: Vec<Option<Resample>> =
+            settings.iter().map(|options| options.shaping.resample.filter(|_| replications.is_some())).collect();
         if replications.is_some() {
             // These are the runs on the log as it is.
             settings = settings.into_iter().map(|options| options.replicated(0)).collect();
@@ -237,26 +240,24 @@ impl LogUnderSettings {
         let can_resample = |options: &Options| !options.has_replay() && options.shaping.repeat == 1;
         if replications.is_some_and(|asked| asked.may_resample)
             && settings.iter().all(can_resample)
-            && Resample::USERS.check(&workload).is_ok()
+            && on_machines.iter().all(|one| Resample::USERS.check(&one.workload).is_ok())
         {
-            years = Some(Resample::USERS);
+            years.fill(Some(Resample::USERS));
             note(
                 "replications are resamples of the users of the log: another year; --resample none shakes the same year",
             );
         }
-        if let Some(how) = years {
-            how.check(&workload)?;
-            Resample::doubts(&workload).iter().for_each(|line| note(format_args!("{}: {line}", log.name)));
-        }
-        note_resample(&log.name, &workload, settings[0].shaping.seed);
-        // Resamples are as many as were asked for; the log comes first.
-        let number = replications.map_or(1, |asked| asked.number + u32::from(years.is_some()));
+        let replications = replications.map(|asked| asked.number);
+        let runs_of_each = runs_of_replications(replications.unwrap_or(1), years.iter().map(Option::is_some));
+        let runs_of_each = runs_of_each.map_err(UsageError)?;
+        years.iter().flatten().try_for_each(|how| how.check(&workload))?;
         let trace = trace.map(str::to_string);
         Ok(LogUnderSettings {
             trace,
             settings,
             plan,
-            replications: number,
+            runs_of_each,
+            replications,
             years,
             is_mixed,
             lacking,
@@ -285,7 +286,7 @@ impl LogUnderSettings {
 
     /// The column `options` of a setting: of resamples without their seeds.
     pub fn in_row(&self, setting: usize) -> String {
-        let years = self.years.iter().map(|years| format!("resample={years}"));
+        let years = self.years[setting].iter().map(|years| format!("resample={years}"));
         let own = Some(self.settings[setting].in_row()).filter(|own| !own.is_empty());
         own.into_iter().chain(years).collect::<Vec<_>>().join(" ")
     }
@@ -323,12 +324,16 @@ impl LogUnderSettings {
         folder: Option<&Path>,
         threads: usize,
     ) -> anyhow::Result<ComputedRuns<W::Row, W::Out>> {
-        let start = |options: &Options| {
+        let start = |(options, years): (&Options, &Option<Resample>)| {
             let mut options = options.clone();
-            options.shaping.resample = self.years.or(options.shaping.resample);
+            options.shaping.resample = years.or(options.shaping.resample);
             PlannedRun { trace: self.trace.clone(), options }
         };
-        let plan = RunPlan::replicated(self.settings.iter().map(start).collect(), self.replications);
+        let starts = self.settings.iter().zip(&self.years).map(start).collect();
+        let plan = match self.replications {
+            None => RunPlan::of(starts),
+            Some(replications) => RunPlan::replicated(starts, replications),
+        };
         let is_what_if = self.settings.iter().any(|options| options.what_if.is_some());
         let (settings, is_mixed, left_out) = (self.settings.len(), self.is_mixed, &self.lacking.left_out);
         let wanted = OnLogAsItIs { wanted, settings, is_mixed, left_out, is_what_if };
@@ -338,36 +343,37 @@ impl LogUnderSettings {
         let folder = folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs);
-            let progress = Progress::counting(
-                if self.years.is_some() { "simulating other years" } else { "simulating" },
-                "jobs",
-                Some(total),
-            );
-            let watch = |step| {
-                if let RunStep::Jobs(ended) = step {
-                    progress.add(ended);
-                }
+            let are_years = self.years.iter().any(Option::is_some);
+            let what = if are_years { "simulating other years" } else { "simulating" };
+            let progress = Progress::counting(what, "jobs", Some(total));
+            let resamples = self.runs_of_each as usize - 1;
+            let watch = |step| match step {
+                RunStep::Jobs(ended) => progress.add(ended),
+                // The runs begin in the order of the plan.
+                RunStep::Run { done, .. } => match done / self.settings.len() {
+                    seed if are_years && (1..=resamples).contains(&seed) => {
+                        progress.say(format!("jobs, resample {seed} of {resamples}"));
+                    }
+                    _ => {}
+                },
             };
             let executor = Executor { jobs, ends_at_failure: true, ..Executor::of_all(&plan, threads, &watch) };
             executor.compute(&wanted, folder)?
         };
-        warn_of_never(&computed.never);
+        report_remarks(&computed.remarks);
         if folder.is_some() {
             note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
-        let ComputedRuns { rows, extras, reused, computed, never } = computed;
-        for (name, _) in self
-            .changes()
-            .zip(&extras[..settings])
-            .filter_map(|(name, out)| Some((name?, out.as_ref()?.1)))
-            .filter(|(_, is_same)| *is_same)
-        {
-            warning(format_args!(
-                "--what-if '{name}' has no effect: every job starts and ends as in the site as it is"
-            ));
+        let ComputedRuns { rows, extras, reused, computed, remarks } = computed;
+        for (name, out) in self.changes().zip(&extras[..settings]) {
+            if let (Some(name), Some((_, true))) = (name, out) {
+                warning(format_args!(
+                    "--what-if '{name}' has no effect: every job starts and ends as in the site as it is"
+                ));
+            }
         }
         let extras = extras.into_iter().map(|out| out?.0).collect();
-        Ok(ComputedRuns { rows, extras, reused, computed, never })
+        Ok(ComputedRuns { rows, extras, reused, computed, remarks })
     }
 
     /// The name of the change that each setting is. None for the site as it is, and if there are no changes.

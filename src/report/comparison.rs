@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::best::{best_of, figure_in_words};
+use super::best::{best_of, figure_in_words, near_in_words};
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
@@ -329,9 +329,10 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&Replicates<'_>]) -
             }
         };
         if best.near_count > 0 {
-            let others = counted_as(best.near_count as u64, "other setting is", "other settings are");
-            let words = figure_in_words(column);
-            near.push(format!("The best by {words} is not clearly so: {others} within noise of it."));
+            let others = counted(best.near_count as u64, "other setting");
+            let (words, are_near) =
+                (figure_in_words(column), near_in_words(best.near_count, settings[0].is_another_year()));
+            near.push(format!("The best by {words} is not clearly so: {others} {are_near}."));
         }
         let others = if best.equal > 0 { format!(" and {} more", best.equal) } else { String::new() };
         table.push(vec![caption.into(), format!("{name}{others}").into(), cell]);

@@ -16,7 +16,7 @@ const NOT_REPEATED: [&str; 9] = ["log", "trace", "out", "svg", "folder", "thread
 
 /// The facts of a report on a log.
 pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) -> Vec<Fact> {
-    let LogUnderSettings { log, workload, replications, .. } = shown;
+    let LogUnderSettings { log, workload, runs_of_each, .. } = shown;
     let is_alone = shown.settings[0].baseline.is_none();
     let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
     let mut facts = vec![
@@ -38,8 +38,8 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) ->
     facts.extend(reading_in_words(&log.source).into_iter().map(|words| Fact::new("reading", words)));
     let dropped = dropped_in_words(&workload.cleaning).unwrap_or("no records".to_string());
     facts.push(Fact::new("dropped", dropped));
-    if *replications > 1 {
-        facts.push(Fact::new("runs", format!("{replications} of each setting; charts show those on the log as it is")));
+    if *runs_of_each > 1 {
+        facts.push(Fact::new("runs", format!("{runs_of_each} of each setting; charts show those on the log as it is")));
     }
     facts
 }

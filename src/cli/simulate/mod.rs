@@ -235,7 +235,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(_) => with_gantt(&log.settings),
         None => 0..0,
     };
-    let runs = WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records };
+    let runs = WatchedRuns { rows: RowsAlone::of(log.runs_of_each), watched, with_records };
     let wanted = RunsWithGroups { runs, groups: &groups };
     let ComputedRuns { mut rows, extras, .. } =
         log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
