@@ -356,7 +356,7 @@ impl Recommendation {
         let Question { jobs, judged_users, .. } = self.question;
         match &self.judged {
             _ if jobs - self.chosen_on < FEWEST_JOBS || judged_users < FEWEST_USERS => Answer::TooLittle,
-            None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
+            None if self.competitors().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
             Some(judged) => match judged.runs().verdict(self.question.objective) {
@@ -365,6 +365,12 @@ impl Recommendation {
                 Some(Verdict::WithinNoise | Verdict::NotSure) | None => Answer::WithinNoise,
             },
         }
+    }
+
+    /// The candidates that could win: those that ran on resamples, if there are any.
+    pub fn competitors(&self) -> impl Iterator<Item = &CandidateRuns> + Clone {
+        let is_alone = self.question.years.is_none();
+        self.candidates.iter().filter(move |one| is_alone || one.runs().is_another_year())
     }
 
     /// The command that repeats the judgement. None if there was none.

@@ -202,7 +202,7 @@ fn is_run(shown: &Shown) -> bool {
     let real = shown.command.contains("-cln.swf.gz") && !shown.output.is_empty();
     let ours = shown.command.starts_with("sim ") || shown.command.contains("| sim ");
     let python = shown.command.contains("python3") && !has_python("pages_show_what_commands_print");
-    ours && !real && !python && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
+    ours && !real && !python && !shown.command.starts_with("sim reproduce")
 }
 
 /// The columns that they name are there, and where there is pandas they run.

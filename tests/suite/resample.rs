@@ -152,7 +152,8 @@ fn what_cannot_be_resampled_says_why() {
             "--seed has no effect together with --replication",
         ),
         (&["sweep", "--resample", "users", "--repeat", "2", "--dry-run"], "--repeat has no effect together with"),
-        (&["recommend", "--resample", "users"], "the log has 3 weeks; --resample needs 8"),
+        // The first part.
+        (&["recommend", "--resample", "users"], "the log has 2 weeks; --resample needs 8"),
         (&["recommend", "--replications", "0"], "0 is not in 2..=1000"),
         (&["recommend", "--guard-risk", "20%"], "--guard-risk has no effect without resamples"),
         (&["fidelity", "--resample", "users"], "it compares with the recorded waits, and a resample has none"),
@@ -291,6 +292,26 @@ fn candidates_compete_in_other_years() {
     for words in ["guards", "they competed on 3 resamples of the first part", "in more than 20% of them"] {
         assert!(table.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {table}");
     }
+}
+
+/// Candidates that did not run on resamples cannot win, so they do not say that none was better.
+#[test]
+fn finalists_that_break_guards_are_named_as_the_reason() {
+    let folder = Folder::new();
+    // Enough jobs and users on the rest for an answer.
+    let job = |at: i64| {
+        let (user, procs, run) = (at % 40 + 1, at % 6 + 1, 3_000 + at % 7 * 4_000);
+        format!("{at} {} 5 {run} {procs} -1 -1 {procs} {} -1 1 {user} 1 1 1 1 -1 -1\n", at * 3_100, 3 * run)
+    };
+    let text: String = (0..2_600).map(job).collect();
+    let log = folder.write("log.swf", format!("; MaxProcs: 8\n{text}"));
+    // Nine, of which eight are finalists. Their longest waits are near the present one, and over 0.6 times it.
+    let list = "sjbf/estimate,sjbf/ruh,sjbf/easy++,sjbf/sbh,easy/ruh,easy/easy++,easy/sbh,easy/perfect,sjbf/perfect";
+    let guard = ["--guard", "none", "--guard", "wait_max=0.6x", "--replications", "2", "--candidates", list];
+    let words = sim_ok(&[&["recommend", &log, "--format", "table"], &guard[..]].concat());
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("every candidate that ran on resamples breaks a guard"), "{words}");
+    assert!(words.contains("(wait_max=0.6x by 8 of 8)"), "{words}");
 }
 
 /// The predicted improvement is that of the first part, the measured one that of the rest.

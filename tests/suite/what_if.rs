@@ -99,7 +99,7 @@ fn changes_of_nodes_are_two_separate_runs() {
             ("remove-nodes=n[15-16]", &["--remove-nodes", "n[15-16]"]),
             (&format!("associations={lower}"), &["--associations", &lower]),
             (&format!("slurm-conf={new}"), &["--slurm-conf", &new, "--scheduler", &format!("slurm:conf={new}")]),
-            ("scheduler=easy predictor=kin", &["--scheduler", "easy", "--predictor", "kin"]),
+            ("scheduler=easy predictor=kin", &["--scheduler", "easy", "--predictor", "kin", "--associations", "none"]),
         ],
     );
 }
