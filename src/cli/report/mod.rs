@@ -29,6 +29,7 @@ use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
 use charts::gantts;
 pub use charts::with_gantt;
+pub use provenance::words_of;
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {

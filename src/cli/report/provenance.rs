@@ -1,6 +1,6 @@
 //! What was run, for the top of a report.
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 
 use crate::cli::is_given;
 use crate::cli::log::LogArgs;
@@ -58,13 +58,21 @@ fn machine_in_words(workload: &Workload) -> String {
 
 /// The command that gives the same report again. Without a baseline `is_alone`: the command would have one by default.
 fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
-    let command = super::COMMAND.whole();
-    let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
     let mut words = vec!["sim".to_string(), "report".to_string()];
-    words.extend(log.map(quoted));
+    words.extend(words_of(&super::COMMAND.whole(), matches, log, &[]));
+    if is_alone && !is_given(matches, "baseline") {
+        words.push("--baseline none".to_string());
+    }
+    words.join(" ")
+}
+
+/// The words of a command line behind the name of the command, without those of options that do not change results, nor of these.
+pub fn words_of(command: &Command, matches: &ArgMatches, log: Option<&str>, left_out: &[&str]) -> Vec<String> {
+    let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
+    let mut words: Vec<String> = log.map(quoted).into_iter().collect();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
-        if NOT_REPEATED.contains(&id) || !is_given(matches, id) {
+        if NOT_REPEATED.contains(&id) || left_out.contains(&id) || !is_given(matches, id) {
             continue;
         }
         let Some(long) = argument.get_long() else { continue };
@@ -77,8 +85,5 @@ fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
             }
         }
     }
-    if is_alone && !is_given(matches, "baseline") {
-        words.push("--baseline none".to_string());
-    }
-    words.join(" ")
+    words
 }

@@ -164,8 +164,11 @@ impl<'a> Replicates<'a> {
         [self.label().predictor.clone()].into_iter().chain(options).collect()
     }
 
-    /// `SCHEDULER/PREDICTOR`, with other options of the setting.
+    /// `SCHEDULER/PREDICTOR`, with other options of the setting; the name of a change of a site.
     pub fn name(&self) -> String {
+        if self.is_change() {
+            return self.label().what_if.clone();
+        }
         format!("{}/{}", self.label().scheduler, self.predictor())
     }
 
@@ -180,10 +183,15 @@ impl<'a> Replicates<'a> {
             let base = row.baseline.as_ref()?;
             let (scheduler, predictor) = base.name.split_once('/')?;
             let (scheduler, predictor) = (scheduler.to_string(), predictor.to_string());
-            let label = RunLabel { scheduler, predictor, ..row.label.clone() };
+            let label = RunLabel { scheduler, predictor, what_if: String::new(), ..row.label.clone() };
             Some(RunRow { label, summary: base.summary, baseline: None })
         };
         self.rows.iter().filter_map(row).collect()
+    }
+
+    /// Whether it is a change of a site, which is its baseline.
+    pub fn is_change(&self) -> bool {
+        !self.label().what_if.is_empty()
     }
 
     /// Whether it is its own baseline: the same setting with the same figures. (The engine's options do not hold for a
@@ -191,7 +199,9 @@ impl<'a> Replicates<'a> {
     pub fn is_baseline(&self) -> bool {
         let RunLabel { scheduler, predictor, .. } = self.label();
         let is_same = |row: &&RunRow| row.baseline.as_ref().is_some_and(|base| base.summary == row.summary);
-        self.baseline() == Some(&format!("{scheduler}/{predictor}")) && self.rows.iter().all(is_same)
+        !self.is_change()
+            && self.baseline() == Some(&format!("{scheduler}/{predictor}"))
+            && self.rows.iter().all(is_same)
     }
 
     /// The values of a column that are defined, as they are printed.

@@ -197,7 +197,7 @@ pub fn simulations(plan: &RunPlan, jobs: &Jobs) -> usize {
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
     for run in plan.runs() {
         baselines.extend(baseline_name(&run, jobs));
-        own += usize::from(!is_baseline(&run));
+        own += usize::from(!is_baseline(&run, jobs));
     }
     own + baselines.len()
 }
@@ -206,7 +206,7 @@ pub fn simulations(plan: &RunPlan, jobs: &Jobs) -> usize {
 /// predictor.
 fn baseline_name(run: &PlannedRun, jobs: &Jobs) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
-    let jobs = jobs.name(&run.on_machine_of_baseline());
+    let jobs = jobs.name(&run.on_site_of_baseline());
     Some(format!("{jobs}\n{}\n{:?}", baseline.in_full(), run.options.measure))
 }
 
@@ -221,10 +221,13 @@ struct SharedBaseline {
 }
 
 /// Whether the simulation of the baseline is also that of the run.
-fn is_baseline(run: &PlannedRun) -> bool {
+fn is_baseline(run: &PlannedRun, jobs: &Jobs) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
-    let is_same_machine = run.options.baseline_machine.is_none();
-    is_same_machine && run.options.baseline.as_ref().is_some_and(is_same)
+    let on_same_site = || match run.options.baseline_site {
+        None => true,
+        Some(_) => jobs.name(run) == jobs.name(&run.on_site_of_baseline()),
+    };
+    run.options.baseline.as_ref().is_some_and(is_same) && on_same_site()
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
@@ -339,10 +342,10 @@ impl<W: WantedOfRuns> Workers<'_, W> {
         }
     }
 
-    /// The jobs on the machine of the baseline.
+    /// The jobs and the machine of the baseline.
     fn workload_of_baseline(&self, run: &PlannedRun, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
-        let on_machine = run.on_machine_of_baseline();
-        self.workloads.get(&on_machine, &self.executor.jobs.name(&on_machine), last)
+        let on_site = run.on_site_of_baseline();
+        self.workloads.get(&on_site, &self.executor.jobs.name(&on_site), last)
     }
 
     fn baseline(&self, key: u128, at: usize, run: &PlannedRun, workload: &Workload) -> Result<Arc<Simulated>, String> {
@@ -359,7 +362,7 @@ impl<W: WantedOfRuns> Workers<'_, W> {
             lock(&self.remarks).resamples.extend(notes);
         }
         // The run first: another thread may be simulating the baseline.
-        let own = match is_baseline(run) {
+        let own = match is_baseline(run, &self.executor.jobs) {
             true => None,
             false => Some(self.simulate(at, run, &run.options.setting(), &workload)?),
         };

@@ -180,7 +180,20 @@ impl Resample {
 /// # Errors
 /// If the log is too short, or has too few users.
 pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result<Workload, TraceError> {
-    let year = Year::of(workload);
+    resample_like(workload, workload, how, seed)
+}
+
+/// The same jobs of a workload as those of a resample of another, which has the same jobs on another machine or with other runtimes.
+///
+/// # Errors
+/// As [`resample`].
+pub(super) fn resample_like(
+    workload: &Workload,
+    like: &Workload,
+    how: &Resample,
+    seed: u64,
+) -> Result<Workload, TraceError> {
+    let year = Year::of(like);
     year.check(how).map_err(|why| TraceError::unusable(&workload.label, why))?;
     let mut rng = stream(seed, "resample");
     let (drawn, draws): (Drawn, u32) = match how {

@@ -11,7 +11,8 @@ pub(super) struct Rooms {
     by_kind: Vec<KindRoom>,
     /// The nodes on which something has changed, one after the other.
     changes: Vec<u32>,
-    /// By request: whether no job that asks for this fits, as far as that is known.
+    /// By request: whether no job that asks for this fits, as far as that is known. The first 3,000 jobs of a week of UB's medium
+    /// cluster under `easy:reservations=4` take 1.3 times as long without.
     roomless: Vec<bool>,
 }
 
