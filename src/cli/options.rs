@@ -16,6 +16,7 @@ use crate::machine::MachineFile;
 use crate::machine::associations::Associations;
 use crate::runs::{GridList, RunPlan, values_of};
 use crate::schedule;
+use crate::schedule::catalog::RunsOn;
 use crate::spec::{Spec, SpecError, parse_list};
 use crate::text::printable_lines;
 
@@ -135,11 +136,14 @@ pub fn warn_of_machines(runs: &[Options]) {
 /// the names in `others` mean something else in the command.
 pub fn check_effects(matches: &ArgMatches, runs: &[Options], others: &[&str]) -> anyhow::Result<()> {
     refuse_idle(runs.iter().cloned(), |name| is_given(matches, name) && !others.contains(&name))?;
-    let on = |machine: &Option<Arc<MachineFile>>| machine.is_some();
-    let own = runs.iter().map(|run| (&run.scheduler, on(&run.machine)));
+    let on = |machine: &Option<Arc<MachineFile>>, run: &Options| RunsOn {
+        nodes: machine.is_some(),
+        outages: run.outages.is_some(),
+    };
+    let own = runs.iter().map(|run| (&run.scheduler, on(&run.machine, run)));
     let of_baselines = runs.iter().filter_map(|run| {
         let machine = if run.baseline_machine.is_some() { &run.baseline_machine } else { &run.machine };
-        Some((&run.baseline.as_ref()?.scheduler, on(machine)))
+        Some((&run.baseline.as_ref()?.scheduler, on(machine, run)))
     });
     refuse_idle_keys(own.chain(of_baselines))?;
     if !others.contains(&"outages")
