@@ -111,6 +111,9 @@ impl Slurm {
             all.iter().map(|&at| (at, outage(&at))).filter(|(_, outage)| !is_out(outage)).collect();
         match self.site.pool {
             Some(procs) => {
+                // Nobody names a maintenance of a pool: one that has ended has no part any more.
+                let is_there = |outage: &Outage| outage.kind == OutageKind::Reserved || outage.end > now;
+                let reserved: Vec<_> = reserved.into_iter().filter(|(_, outage)| is_there(outage)).collect();
                 let gone: u64 = out.map(|outage| u64::from(outage.procs)).sum();
                 self.close_processors(procs, gone.min(procs.into()) as u32, &reserved, now);
             }
