@@ -59,6 +59,8 @@ struct Site {
     keys: &'static str,
     /// The recorded starts.
     recorded: Starts,
+    /// Outages: start, end and announcement, and the columns after these.
+    outages: Vec<([i64; 3], String)>,
 }
 
 impl Site {
@@ -72,8 +74,9 @@ impl Site {
             folder.write("topology.conf", text("topo"));
         }
         let t0 = record["t0"].as_i64().unwrap();
-        let mut site = Site { folder, rows: Vec::new(), first: FIRST, keys: "", recorded: Starts::new() };
-        site.folder.write("outages.csv", outages_of(record, t0));
+        let mut site =
+            Site { folder, rows: Vec::new(), first: FIRST, keys: "", recorded: Starts::new(), outages: Vec::new() };
+        site.outages = outages_of(record, t0);
         let has_run = |job: &&Value| {
             let is_stopped = !job["submits"].is_null() && (job["state"] == "NODE_FAIL" || job["state"] == "TIMEOUT");
             job["state"] == "COMPLETED" || job["state"] == "PREEMPTED" || is_stopped
@@ -114,8 +117,13 @@ impl Site {
         if !accounts.is_empty() {
             args.extend(["--associations", &accounts]);
         }
-        let outages = self.folder.text("outages.csv");
-        if self.folder.path("outages.csv").exists() && self.folder.read("outages.csv").lines().count() > 1 {
+        // Their times count from the first submission.
+        let row = |([start, end, announced], others): &([i64; 3], String)| {
+            format!("{},{},{},{others}\n", start - first, end - first, announced - first)
+        };
+        let rows: String = self.outages.iter().map(row).collect();
+        let outages = self.folder.write("outages.csv", format!("start,end,announced,kind,nodes,name\n{rows}"));
+        if !rows.is_empty() {
             args.extend(["--outages", &outages]);
         }
         args.extend(["--scheduler", &scheduler, "--predictor", "estimate", "--jobs-out", &out]);
@@ -127,17 +135,18 @@ impl Site {
 }
 
 /// Nodes that were down or drained, and reservations, as `--outages` has them.
-fn outages_of(record: &Value, t0: i64) -> String {
+fn outages_of(record: &Value, t0: i64) -> Vec<([i64; 3], String)> {
     let events = record["events"].as_array().unwrap();
     let time = |event: &Value| t0 + event[0].as_f64().unwrap().floor() as i64;
-    let mut table = "start,end,announced,kind,nodes,name\n".to_string();
+    let mut outages = Vec::new();
     for (at, event) in events.iter().enumerate() {
         let name = event[2].as_str().unwrap_or_default();
         let later = |kind: &str| events[at + 1..].iter().find(|other| other[1] == kind && other[2] == name);
         let state = event[3].as_str().unwrap_or_default();
         if event[1] == "node" && state.starts_with('D') {
             let (kind, end) = (if state == "DOWN" { "down" } else { "drain" }, later("node").map(time));
-            writeln!(table, "{0},{1},{0},{kind},{name},", time(event), end.unwrap_or(i64::MAX / 2)).unwrap();
+            let end = end.unwrap_or(time(event) + 100_000);
+            outages.push(([time(event), end, time(event)], format!("{kind},{name},")));
         }
         if event[1] == "rnew" {
             let nodes: Vec<&str> = event[3].as_array().unwrap().iter().map(|node| node.as_str().unwrap()).collect();
@@ -147,10 +156,10 @@ fn outages_of(record: &Value, t0: i64) -> String {
             let kind = if line.contains("MAINT") { "maintenance" } else { "reserved" };
             let [start, end] = [4, 5].map(|at| t0 + event[at].as_i64().unwrap());
             let end = later("rdel").map_or(end, |gone| end.min(time(gone)));
-            writeln!(table, "{start},{end},{},{kind},\"{}\",{name}", time(event), nodes.join(",")).unwrap();
+            outages.push(([start, end, time(event)], format!("{kind},\"{}\",{name}", nodes.join(","))));
         }
     }
-    table
+    outages
 }
 
 /// What a job asks for.
@@ -272,7 +281,7 @@ fn micro_cluster(logs: &std::path::Path) -> Site {
         .collect();
     let t0 = ran.values().map(|times| times[0]).min().unwrap();
     let first = "1,60,user5,normal,,,1,1,,,,,,,,,";
-    let mut site = Site { folder, rows: Vec::new(), first, keys: "", recorded: Starts::new() };
+    let mut site = Site { folder, rows: Vec::new(), first, keys: "", recorded: Starts::new(), outages: Vec::new() };
     for job in table(&std::fs::read_to_string(from.join("jobs500.csv")).unwrap(), ';') {
         let number = |name: &str| job[name].parse::<i64>().unwrap();
         let id = number("job_id");
