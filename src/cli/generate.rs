@@ -322,7 +322,8 @@ impl Writer {
     /// The estimate of each job of a block; None for all without `--estimates`.
     fn estimates_of(&mut self, jobs: &[ModelJob], block: u64) -> Result<Vec<Option<Seconds>>, String> {
         let Some(model) = &self.estimates else { return Ok(vec![None; jobs.len()]) };
-        let samples: Vec<_> = jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: None }).collect();
+        let samples: Vec<_> =
+            jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: None, user: -1 }).collect();
         let estimates = model.assign_block(&samples, self.seed, block)?.estimates;
         self.short += samples.iter().zip(&estimates).filter(|(job, estimate)| job.runtime > **estimate).count() as u64;
         Ok(estimates.into_iter().map(Some).collect())

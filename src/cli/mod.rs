@@ -56,6 +56,7 @@ mod stderr;
 mod sweep;
 mod trace;
 mod wait;
+mod what_if;
 mod width;
 
 use std::ffi::OsString;

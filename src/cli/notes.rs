@@ -13,7 +13,7 @@ use crate::predict::catalog::{needs_users, table};
 use crate::report::{
     cleaning_in_words, counted, counted_as, dropped_in_words, filling_in_words, grouped, percent, reading_in_words,
 };
-use crate::runs::NeverBySetting;
+use crate::runs::{NeverBySetting, RunRemarks};
 use crate::spec::Spec;
 use crate::text::{joined_with_and, printable, shortened};
 use crate::time::readable_duration;
@@ -134,6 +134,12 @@ pub fn note_late_outages<'a>(workload: &Workload, rows: impl Iterator<Item = &'a
 
 /// How many lines there are at most about settings that can never start some jobs: a sweep may have many.
 const MOST_NEVER: usize = 8;
+
+/// Prints what runs have that is not in their rows.
+pub fn report_remarks(remarks: &RunRemarks) {
+    warn_of_never(&remarks.never);
+    remarks.resamples.iter().for_each(|(log, _, words)| note(format_args!("{log}: {words}")));
+}
 
 /// Warns of jobs that settings can never start.
 pub fn warn_of_never(never: &NeverBySetting) {
@@ -378,10 +384,4 @@ pub fn report_short_estimates(name: &str, cleaning: &CleaningReport) {
     if short > 0 {
         note(format_args!("{name}: jobs for which the model had no estimate that is long enough: {}", grouped(short)));
     }
-}
-
-/// Notes what someone who reads the results of a resample should know.
-pub fn note_resample(name: &str, workload: &Workload, seed: u64) {
-    let notes = workload.resampled().map(|resampled| resampled.notes(seed));
-    notes.into_iter().flatten().for_each(|line| note(format_args!("{name}: {line}")));
 }

@@ -37,6 +37,13 @@ const OLD: [(&str, &str, &str); 29] = [
     ("malleable", "--rho", "--offered-load LOAD"),
 ];
 
+/// Options of other commands that a command cannot have, with the reason.
+const NOT_HERE: [(&str, &str, &str); 1] = [(
+    "fidelity",
+    "--resample",
+    "it compares with the recorded waits, and a resample has none: the jobs of other years did not run",
+)];
+
 /// Refuses a word that was used in a command before, and says what to write now.
 ///
 /// # Errors
@@ -45,7 +52,10 @@ pub fn refuse_old(command: &str, word: &str) -> Result<(), UsageError> {
     let is_it = |(place, old, _): &&(&str, &str, &str)| *old == word && (place.is_empty() || *place == command);
     match OLD.iter().find(is_it) {
         Some((_, old, new)) => refuse(format!("'{old}' is now {new}")),
-        None => Ok(()),
+        None => match NOT_HERE.iter().find(is_it) {
+            Some((command, option, why)) => refuse(format!("{option} is not for sim {command}: {why}")),
+            None => Ok(()),
+        },
     }
 }
 

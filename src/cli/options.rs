@@ -9,12 +9,13 @@ use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
+use super::what_if;
 use crate::experiment::{
     OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled,
 };
 use crate::machine::MachineFile;
 use crate::machine::associations::Associations;
-use crate::runs::{GridList, RunPlan, values_of};
+use crate::runs::{GridList, PlannedRun, RunPlan, values_of};
 use crate::schedule;
 use crate::schedule::catalog::RunsOn;
 use crate::spec::{Spec, SpecError, parse_list};
@@ -76,6 +77,11 @@ pub struct SettingList {
 }
 
 impl SettingList {
+    /// Whether they are a site and its changes.
+    pub fn is_what_if(&self) -> bool {
+        self.options.iter().any(|options| options.what_if.is_some())
+    }
+
     /// Refuses lists of options that change the jobs, where all settings have the same. `what` is about one such list.
     pub fn refuse_conditions(&self, what: &str) -> Result<(), UsageError> {
         match self.plan.conditions().len() {
@@ -89,16 +95,21 @@ impl SettingList {
 
 /// Whether a command compares settings with a baseline, and nothing says which.
 fn is_compared_by_default(matches: &ArgMatches) -> bool {
-    matches.try_contains_id("baseline").is_ok() && !is_given(matches, "scheduler") && !is_given(matches, "predictor")
+    matches.try_contains_id("baseline").is_ok() && has_no_setting(matches)
+}
+
+fn has_no_setting(matches: &ArgMatches) -> bool {
+    !is_given(matches, "scheduler") && !is_given(matches, "predictor")
 }
 
 /// The settings that the arguments give, with warnings of options without effect. With `--slurm-conf`, the site's own Slurm is
 /// the default scheduler, without a predictor too one that plans with predictions. What settings are compared with, unless it is given, is that of the file, else `baseline`.
 pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow::Result<SettingList> {
     let conf = slurm_conf::read(matches)?;
-    let plan = read_lists(matches, conf.as_ref())?;
+    let is_what_if = what_if::is_asked_for(matches);
+    let plan = read_lists(matches, conf.as_ref(), is_what_if)?;
     let mut list = SettingList { options: plan.runs().map(|run| run.options).collect(), plan };
-    let is_alone = conf.is_some() && is_compared_by_default(matches);
+    let is_alone = conf.is_some() && !is_what_if && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.as_ref().map(SiteConf::baseline).or(baseline).filter(|_| !is_baseline_given);
     // A setting is not compared with itself alone.
@@ -108,6 +119,11 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
         list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
     slurm_conf::set_machines(matches, conf.as_ref(), &mut list.options)?;
+    if is_what_if {
+        let options = what_if::with_changes(list.options, matches, conf.as_ref())?;
+        let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
+        list = SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options };
+    }
     check_effects(matches, &list.options, &[])?;
     slurm_conf::note_idle_predictor(matches, &list.options);
     if is_alone {
@@ -142,7 +158,7 @@ pub fn check_effects(matches: &ArgMatches, runs: &[Options], others: &[&str]) ->
     };
     let own = runs.iter().map(|run| (&run.scheduler, on(&run.machine, run)));
     let of_baselines = runs.iter().filter_map(|run| {
-        let machine = if run.baseline_machine.is_some() { &run.baseline_machine } else { &run.machine };
+        let machine = run.baseline_site.as_ref().map_or(&run.machine, |site| &site.machine);
         Some((&run.baseline.as_ref()?.scheduler, on(machine, run)))
     });
     refuse_idle_keys(own.chain(of_baselines))?;
@@ -170,12 +186,19 @@ pub fn warn_of_pools<'a>(schedulers: impl Iterator<Item = &'a Spec>) {
     }
 }
 
-fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>) -> Result<RunPlan, SpecError> {
+/// `is_site`: whether the setting is that of a site as it is, by default with plain EASY.
+fn read_lists(matches: &ArgMatches, conf: Option<&SiteConf>, is_site: bool) -> Result<RunPlan, SpecError> {
     let mut lists = given_lists(matches)?;
+    if is_site && has_no_setting(matches) {
+        for (name, value) in [("scheduler", "easy"), ("predictor", "estimate")] {
+            let list = lists.iter_mut().find(|list| list.name == name);
+            list.into_iter().for_each(|list| *list = GridList::new(name, [value.to_string()]));
+        }
+    }
     if let Some(conf) = conf {
         let own = match is_compared_by_default(matches) {
-            true => conf.planning_with_predictions(),
-            false => conf.scheduler().to_string(),
+            true if !is_site => conf.planning_with_predictions(),
+            _ => conf.scheduler().to_string(),
         };
         let schedulers = lists.iter_mut().find(|list| list.name == "scheduler" && !is_given(matches, "scheduler"));
         schedulers.into_iter().for_each(|list| *list = GridList::new("scheduler", [own.clone()]));

@@ -48,11 +48,12 @@ pub fn remove_bar() {
 /// A bar that appears after [`DELAY`] and is cleared when it is dropped.
 pub struct Progress {
     what: &'static str,
-    unit: &'static str,
     total: Option<usize>,
     enabled: bool,
     since: Instant,
     bar: OnceLock<ProgressBar>,
+    /// What follows the numbers: the units, or more.
+    text: Mutex<String>,
     /// What was counted by [`Progress::add`].
     added: AtomicUsize,
 }
@@ -62,12 +63,12 @@ impl Progress {
     pub fn counting(what: &'static str, unit: &'static str, total: Option<usize>) -> Self {
         let enabled = !is_quiet() && std::io::stderr().is_terminal();
         let (since, bar, added) = (Instant::now(), OnceLock::new(), AtomicUsize::new(0));
-        Progress { what, unit, total, enabled, since, bar, added }
+        Progress { what, total, enabled, since, bar, text: Mutex::new(unit.to_string()), added }
     }
 
     /// Sets the number of units done.
     pub fn set(&self, done: usize) {
-        self.show(done, self.total, None);
+        self.show(done, self.total);
     }
 
     /// Adds to the number of units done. For work in several threads.
@@ -77,18 +78,30 @@ impl Progress {
 
     /// Sets the number of units done, and the total if the bar has none yet.
     pub fn set_of(&self, done: usize, total: usize) {
-        self.show(done, Some(total), None);
+        self.show(done, Some(total));
     }
 
     /// Sets the number of units done and the text after it.
     pub fn set_with_text(&self, done: usize, text: String) {
-        self.show(done, self.total, Some(text));
+        self.say(text);
+        self.set(done);
     }
 
-    fn show(&self, done: usize, total: Option<usize>, text: Option<String>) {
+    /// Sets the text after the numbers.
+    pub fn say(&self, text: String) {
+        if let Some(bar) = self.bar.get() {
+            bar.set_message(text.clone());
+        }
+        *self.text() = text;
+    }
+
+    fn text(&self) -> MutexGuard<'_, String> {
+        self.text.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn show(&self, done: usize, total: Option<usize>) {
         if self.enabled && self.since.elapsed() >= DELAY {
             let bar = self.bar.get_or_init(|| self.begin(total));
-            text.into_iter().for_each(|text| bar.set_message(text));
             bar.set_position(done as u64);
         }
     }
@@ -107,8 +120,11 @@ impl Progress {
             let _ = out.write_str(&time_in_words(state.pos(), state.len(), state.elapsed()));
         });
         // The time before the bar appeared counts too.
-        let bar =
-            bar.with_style(style).with_prefix(self.what).with_message(self.unit).with_elapsed(self.since.elapsed());
+        let bar = bar
+            .with_style(style)
+            .with_prefix(self.what)
+            .with_message(self.text().clone())
+            .with_elapsed(self.since.elapsed());
         *shown() = Some(bar.clone());
         bar
     }

@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_workload};
-use super::notes::{warn_of_missing_users, warn_of_never, warn_of_other_jobs};
+use super::notes::{report_remarks, warn_of_missing_users, warn_of_other_jobs};
 use super::options;
 use super::output_options::{KeepOption, OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -219,6 +219,8 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     options::check_effects(matches, &runs, &[])?;
     options::warn_of_machines(&runs);
     let OutputFiles { files: [html], stdout_taken } = OutputFiles::open([("--html", &args.html)], &args.log.files())?;
+    // The log itself is divided; only its first part is resampled.
+    let how = options.shaping.resample.take();
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
     let workload = read_workload(&args.log.source(), &options)?;
     let predictors = candidates.iter().chain([&present]).map(|setting| &setting.predictor);
@@ -239,7 +241,7 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         years: None,
     };
     let chosen_on = question.chosen_on().map_err(UsageError)?;
-    question.years = years_of(args, matches, &mut question.options, &workload, chosen_on)?;
+    question.years = years_of(args, matches, how, &workload, chosen_on)?;
     if question.years.is_none() {
         question.replications = args.replications.unwrap_or(SHAKEN_RUNS);
     }
@@ -253,10 +255,11 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     }
     let folder = args.keep.folder.as_deref().inspect(|folder| keep_at_interrupt(folder));
     let found = {
-        let progress = Progress::counting("recommend", "runs", Some(question.runs()));
-        question.answer(folder, args.output.threads(), &|done| progress.set(done))?
+        let (progress, asked) = (Progress::counting("recommend", "runs", Some(question.runs())), question.clone());
+        let watch = |done| progress.set_with_text(done, asked.stage(done));
+        question.answer(folder, args.output.threads(), &watch)?
     };
-    warn_of_never(&found.never);
+    report_remarks(&found.remarks);
     // The candidates ran on one part of the log, the winner on the other.
     warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.rows));
     warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.rows));
@@ -301,7 +304,11 @@ fn calibrate(args: &RecommendArgs, matches: &ArgMatches, mut options: Options) -
             how.check(&first_part)?;
         }
         let progress = Progress::counting("calibrate", "runs", Some(asked.runs()));
-        cases.extend(asked.cases(args.keep.folder.as_deref(), args.output.threads(), &|done| progress.set(done))?);
+        let watch = |done| progress.set_with_text(done, asked.stage(done));
+        let (found, remarks) = asked.cases(args.keep.folder.as_deref(), args.output.threads(), &watch)?;
+        drop(progress);
+        report_remarks(&remarks);
+        cases.extend(found);
     }
     let rows: Vec<_> = cases.iter().map(covered).collect();
     Ok(args.output.print.print_rows(false, &rows, |out, width| write_coverage(out, width, &cases))?)
@@ -317,11 +324,10 @@ const RESAMPLES: u32 = 20;
 fn years_of(
     args: &RecommendArgs,
     matches: &ArgMatches,
-    options: &mut Options,
+    given: Option<Resample>,
     workload: &Workload,
     chosen_on: usize,
 ) -> anyhow::Result<Option<Years>> {
-    let given = options.shaping.resample.take();
     let years = |how| Years { how, count: args.replications.unwrap_or(RESAMPLES), risk: args.guard_risk };
     let first_part = workload.with_jobs(workload.jobs[..chosen_on].to_vec());
     if let Some(how) = given {

@@ -1,7 +1,7 @@
 //! `sim trace convert --resample`: writes another year of the users of a log.
 
 use super::log::read_log;
-use super::notes::{note_resample, report_cleaning};
+use super::notes::report_cleaning;
 use super::output_options::PrintOptions;
 use super::stderr::note;
 use crate::experiment::Options;
@@ -45,6 +45,6 @@ pub fn write_resampled_log(
         let (jobs, copies) = (counted(workload.jobs.len() as u64, "job"), grouped(resampled.users.len() as u64));
         let weeks = counted(resampled.weeks as u64, "week");
         note(format_args!("{}: {jobs} of {copies} copies of users in {weeks}, by {maker}", log.name));
-        note_resample(&log.name, &workload, seed);
+        resampled.notes(seed).for_each(|(_, line)| note(format_args!("{}: {line}", log.name)));
     })?)
 }

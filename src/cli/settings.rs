@@ -7,26 +7,25 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::failure::refuse;
+use super::failure::{UsageError, refuse};
 use super::interrupt;
 use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    note_resample, report_cleaning, report_feedback, report_missing_predictions, report_requests,
+    report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
     warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
 use super::progress::Progress;
-use super::stderr::note;
-use crate::experiment::{Options, Setting};
+use super::stderr::{note, warning};
+use crate::experiment::{CleanedAtSite, LeftOut, Options, Setting};
 use crate::fidelity::SiteCheck;
-use crate::machine::MachineFile;
-use crate::metrics::{KeptRecord, Measure, NodeGrants, Probes, Replicates, RunRow, Watched};
+use crate::metrics::{KeptRecord, Measure, More, NodeGrants, Probes, Replicates, RunRow, Watched};
 use crate::report::{Cell, counted, grouped};
 use crate::runs::{
     ComputedRuns, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, PlannedRun, RowsAlone, RunPlan, RunStep,
-    Simulated, WantedOfRuns, simulations,
+    Simulated, WantedOfRuns, runs_of_replications, simulations,
 };
 use crate::trace::{Log, ReadOptions, Resample, Source, Workload};
 
@@ -42,11 +41,15 @@ pub struct LogUnderSettings {
     /// The lists whose product they are.
     plan: RunPlan,
     /// The number of runs of each setting: on the log as it is, and on copies that are shaken or resampled.
-    pub replications: u32,
-    /// How copies are resampled. None: they are shaken.
-    years: Option<Resample>,
+    pub runs_of_each: u32,
+    /// What `--replications` says.
+    replications: Option<u32>,
+    /// By setting: how copies are resampled. None: they are shaken.
+    years: Vec<Option<Resample>>,
     /// Whether some settings replay the log and others do not. Their jobs are then not those that each would have alone.
     is_mixed: bool,
+    /// Of a site and its changes, the jobs that cannot run in some of them.
+    lacking: Lacking,
     /// Without its records.
     pub log: Log,
     /// The log as it is, under the first condition on the machine of the first setting.
@@ -76,14 +79,23 @@ struct OnLogAsItIs<'a, W> {
     settings: usize,
     /// [`LogUnderSettings::is_mixed`].
     is_mixed: bool,
+    /// [`Lacking::left_out`].
+    left_out: &'a LeftOut,
+    /// Whether runs are changes of a site, whose schedules are compared with its own.
+    is_what_if: bool,
 }
 
 impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
     type Row = W::Row;
-    type Out = Option<W::Out>;
+    /// Also whether the schedule is that of the baseline.
+    type Out = (Option<W::Out>, bool);
 
     fn format(&self) -> String {
-        format!("{}{}", self.wanted.format(), if self.is_mixed { ", beside replay" } else { "" })
+        let without = match self.left_out.is_empty() {
+            true => String::new(),
+            false => format!(", without the records {:?}", self.left_out),
+        };
+        format!("{}{}{without}", self.wanted.format(), if self.is_mixed { ", beside replay" } else { "" })
     }
 
     fn probes(&self, at: usize, workload: &Workload, measure: &Measure) -> Probes {
@@ -94,15 +106,16 @@ impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
     }
 
     fn is_row_enough(&self, at: usize) -> bool {
-        at >= self.settings || self.wanted.is_row_enough(at)
+        at >= self.settings || (!self.is_what_if && self.wanted.is_row_enough(at))
     }
 
     fn row(&self, run: &FinishedRun<'_>) -> W::Row {
         self.wanted.row(run)
     }
 
-    fn out(&self, run: FinishedRun<'_>) -> Option<W::Out> {
-        (run.at < self.settings).then(|| self.wanted.out(run))
+    fn out(&self, run: FinishedRun<'_>) -> (Option<W::Out>, bool) {
+        let is_same = run.baseline.as_ref().is_some_and(|base| base.schedule == run.own.schedule);
+        ((run.at < self.settings).then(|| self.wanted.out(run)), is_same)
     }
 }
 
@@ -160,7 +173,8 @@ impl LogUnderSettings {
         check: impl FnOnce(&Log) -> anyhow::Result<()>,
     ) -> anyhow::Result<LogUnderSettings> {
         let conditions = plan.conditions();
-        let mut years = settings[0].shaping.resample.filter(|_| replications.is_some());
+        let mut years: Vec<Option<Resample>> =
+            settings.iter().map(|options| options.shaping.resample.filter(|_| replications.is_some())).collect();
         if replications.is_some() {
             // These are the runs on the log as it is.
             settings = settings.into_iter().map(|options| options.replicated(0)).collect();
@@ -176,36 +190,49 @@ impl LogUnderSettings {
         check(&log)?;
         warn_of_partition_map(&log, &settings[0].partition_map);
         let (mut is_mixed, mut on_machines, mut reported) = (false, Vec::new(), BTreeSet::new());
+        let mut lacking = Lacking::default();
         for (at, members) in conditions.iter().enumerate() {
             let own: Vec<Options> = members.iter().map(|&at| settings[at].clone()).collect();
             let (of_log, is_mixed_here) = Options::of_log(&own);
             is_mixed |= is_mixed_here;
-            let machines = machines_of(&own);
-            let cleaned = match machines.len() {
+            let sites = sites_of(&own);
+            // What is replayed decides which records become jobs.
+            let Options { scheduler, baseline, .. } = of_log;
+            let rules =
+                |site: &Options| Options { scheduler: scheduler.clone(), baseline: baseline.clone(), ..site.clone() };
+            let mut cleaned = match sites.len() {
                 1 if at + 1 == conditions.len() => {
-                    let options = Options { machine: machines[0].clone(), ..of_log };
-                    vec![options.clean_out(&mut log)?]
+                    let (workload, lacking) = (rules(&sites[0]).clean_out(&mut log)?, LeftOut::new());
+                    vec![CleanedAtSite { workload, lacking }]
                 }
-                _ => of_log.clean_on_all(&machines, &log)?,
+                _ => Options::clean_at_all(&sites.iter().map(rules).collect::<Vec<_>>(), &log)?,
             };
-            // Conditions with the same jobs have the same notes.
-            let is_new = reported.insert(format!("{:?}", cleaned[0].cleaning));
-            if is_new {
-                report_cleaning(&log, &cleaned[0]);
-                report_requests(&log.name, &cleaned[0], own[0].reading.unit);
-                report_missing_predictions(&log.name, &cleaned[0], own.iter().flat_map(Options::predictors));
-                warn_of_missing_users(&log.name, &cleaned[0], own.iter().flat_map(Options::predictors));
+            if own.iter().any(|options| options.what_if.is_some()) {
+                lacking = leave_out_never(&own, &sites, &mut cleaned)?;
             }
-            for (number, (machine, cleaned)) in machines.into_iter().zip(cleaned).enumerate() {
-                if let Some(machine) = machine.as_ref().filter(|_| number > 0 && is_new) {
-                    warn_of_unplaceable(&format!("{} on {}", log.name, machine.file), &cleaned);
+            // Conditions with the same jobs have the same notes.
+            let first = &cleaned[0].workload;
+            let is_new = reported.insert(format!("{:?}", first.cleaning));
+            if is_new {
+                report_cleaning(&log, first);
+                report_requests(&log.name, first, own[0].reading.unit);
+                report_missing_predictions(&log.name, first, own.iter().flat_map(Options::predictors));
+                warn_of_missing_users(&log.name, first, own.iter().flat_map(Options::predictors));
+            }
+            let (place, is_drawn) = (on_machines.len(), own[0].shaping.resample.is_some() && cleaned.len() > 1);
+            let like = is_drawn.then(|| first.clone());
+            for (number, (site, CleanedAtSite { workload, .. })) in sites.into_iter().zip(cleaned).enumerate() {
+                if let Some(machine) = site.machine.as_ref().filter(|_| number > 0 && is_new && site.what_if.is_none())
+                {
+                    warn_of_unplaceable(&format!("{} on {}", log.name, machine.file), &workload);
                 }
-                let (condition, copy) = (own[0].condition_key(), replications.map(|_| cleaned.clone()));
-                let workload = Arc::new(own[0].shape(cleaned)?);
+                let (condition, copy) = (site.condition_key(), replications.map(|_| workload.clone()));
+                let workload = Arc::new(site.shape_like(workload, like.as_ref().filter(|_| number > 0))?);
                 if number == 0 {
                     report_feedback(&log.name, &workload);
                 }
-                on_machines.push(JobsOnMachine { condition, machine, workload, cleaned: copy });
+                let (machine, drawn_like) = (site.machine, (number > 0).then_some(place));
+                on_machines.push(JobsOnMachine { condition, machine, workload, cleaned: copy, drawn_like });
             }
         }
         log.records = Vec::new();
@@ -213,28 +240,27 @@ impl LogUnderSettings {
         let can_resample = |options: &Options| !options.has_replay() && options.shaping.repeat == 1;
         if replications.is_some_and(|asked| asked.may_resample)
             && settings.iter().all(can_resample)
-            && Resample::USERS.check(&workload).is_ok()
+            && on_machines.iter().all(|one| Resample::USERS.check(&one.workload).is_ok())
         {
-            years = Some(Resample::USERS);
+            years.fill(Some(Resample::USERS));
             note(
                 "replications are resamples of the users of the log: another year; --resample none shakes the same year",
             );
         }
-        if let Some(how) = years {
-            how.check(&workload)?;
-            Resample::doubts(&workload).iter().for_each(|line| note(format_args!("{}: {line}", log.name)));
-        }
-        note_resample(&log.name, &workload, settings[0].shaping.seed);
-        // Resamples are as many as were asked for; the log comes first.
-        let number = replications.map_or(1, |asked| asked.number + u32::from(years.is_some()));
+        let replications = replications.map(|asked| asked.number);
+        let runs_of_each = runs_of_replications(replications.unwrap_or(1), years.iter().map(Option::is_some));
+        let runs_of_each = runs_of_each.map_err(UsageError)?;
+        years.iter().flatten().try_for_each(|how| how.check(&workload))?;
         let trace = trace.map(str::to_string);
         Ok(LogUnderSettings {
             trace,
             settings,
             plan,
-            replications: number,
+            runs_of_each,
+            replications,
             years,
             is_mixed,
+            lacking,
             log,
             workload,
             on_machines,
@@ -260,16 +286,18 @@ impl LogUnderSettings {
 
     /// The column `options` of a setting: of resamples without their seeds.
     pub fn in_row(&self, setting: usize) -> String {
-        let years = self.years.iter().map(|years| format!("resample={years}"));
+        let years = self.years[setting].iter().map(|years| format!("resample={years}"));
         let own = Some(self.settings[setting].in_row()).filter(|own| !own.is_empty());
         own.into_iter().chain(years).collect::<Vec<_>>().join(" ")
     }
 
-    /// The options that settings have in common, as in the column `options`.
+    /// The options that settings have in common, as in the column `options`, and which jobs some changes of a site cannot run.
     pub fn shared_options(&self, settings: &[usize]) -> String {
         let rows: Vec<String> = settings.iter().map(|&at| self.in_row(at)).collect();
         let is_shared = |item: &&str| rows.iter().all(|row| row.split(' ').any(|other| other == *item));
-        rows[0].split(' ').filter(is_shared).collect::<Vec<_>>().join(" ")
+        let shared = rows[0].split(' ').filter(is_shared).collect::<Vec<_>>().join(" ");
+        let parts = [shared, self.lacking.in_words()].into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("; ")
     }
 
     /// Shows the names of the log, if they are wanted.
@@ -282,7 +310,8 @@ impl LogUnderSettings {
     /// The names of the settings.
     pub fn names(&self) -> Vec<String> {
         let name = |(at, options): (usize, &Options)| {
-            [options.setting().pair()].into_iter().chain(self.plan.parts(at)).collect::<Vec<_>>().join(", ")
+            let own = options.what_if.clone().unwrap_or_else(|| options.setting().pair());
+            [own].into_iter().chain(self.plan.parts(at)).collect::<Vec<_>>().join(", ")
         };
         self.settings.iter().enumerate().map(name).collect()
     }
@@ -295,38 +324,80 @@ impl LogUnderSettings {
         folder: Option<&Path>,
         threads: usize,
     ) -> anyhow::Result<ComputedRuns<W::Row, W::Out>> {
-        let start = |options: &Options| {
+        let start = |(options, years): (&Options, &Option<Resample>)| {
             let mut options = options.clone();
-            options.shaping.resample = self.years.or(options.shaping.resample);
+            options.shaping.resample = years.or(options.shaping.resample);
             PlannedRun { trace: self.trace.clone(), options }
         };
-        let plan = RunPlan::replicated(self.settings.iter().map(start).collect(), self.replications);
-        let wanted = OnLogAsItIs { wanted, settings: self.settings.len(), is_mixed: self.is_mixed };
+        let starts = self.settings.iter().zip(&self.years).map(start).collect();
+        let plan = match self.replications {
+            None => RunPlan::of(starts),
+            Some(replications) => RunPlan::replicated(starts, replications),
+        };
+        let is_what_if = self.settings.iter().any(|options| options.what_if.is_some());
+        let (settings, is_mixed, left_out) = (self.settings.len(), self.is_mixed, &self.lacking.left_out);
+        let wanted = OnLogAsItIs { wanted, settings, is_mixed, left_out, is_what_if };
         let on_machines = self.on_machines.iter_mut();
         let on_machines = on_machines.map(|one| JobsOnMachine { cleaned: one.cleaned.take(), ..one.clone() }).collect();
         let jobs = Jobs::Given(Box::new(GivenJobs { on_machines, digest: self.log.digest }));
         let folder = folder.inspect(|folder| keep_at_interrupt(folder));
         let computed = {
             let total = self.workload.jobs.len() * simulations(&plan, &jobs);
-            let progress = Progress::counting(
-                if self.years.is_some() { "simulating other years" } else { "simulating" },
-                "jobs",
-                Some(total),
-            );
-            let watch = |step| {
-                if let RunStep::Jobs(ended) = step {
-                    progress.add(ended);
-                }
+            let are_years = self.years.iter().any(Option::is_some);
+            let what = if are_years { "simulating other years" } else { "simulating" };
+            let progress = Progress::counting(what, "jobs", Some(total));
+            let resamples = self.runs_of_each as usize - 1;
+            let watch = |step| match step {
+                RunStep::Jobs(ended) => progress.add(ended),
+                // The runs begin in the order of the plan.
+                RunStep::Run { done, .. } => match done / self.settings.len() {
+                    seed if are_years && (1..=resamples).contains(&seed) => {
+                        progress.say(format!("jobs, resample {seed} of {resamples}"));
+                    }
+                    _ => {}
+                },
             };
             let executor = Executor { jobs, ends_at_failure: true, ..Executor::of_all(&plan, threads, &watch) };
             executor.compute(&wanted, folder)?
         };
-        warn_of_never(&computed.never);
+        report_remarks(&computed.remarks);
         if folder.is_some() {
             note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
-        let ComputedRuns { rows, extras, reused, computed, never } = computed;
-        Ok(ComputedRuns { rows, extras: extras.into_iter().map(Option::flatten).collect(), reused, computed, never })
+        let ComputedRuns { rows, extras, reused, computed, remarks } = computed;
+        for (name, out) in self.changes().zip(&extras[..settings]) {
+            if let (Some(name), Some((_, true))) = (name, out) {
+                warning(format_args!(
+                    "--what-if '{name}' has no effect: every job starts and ends as in the site as it is"
+                ));
+            }
+        }
+        let extras = extras.into_iter().map(|out| out?.0).collect();
+        Ok(ComputedRuns { rows, extras, reused, computed, remarks })
+    }
+
+    /// The name of the change that each setting is. None for the site as it is, and if there are no changes.
+    fn changes(&self) -> impl Iterator<Item = Option<&str>> {
+        self.settings.iter().map(|options| options.what_if.as_deref())
+    }
+
+    /// Adds to the rows of changes what their machines have more than that of the site.
+    pub fn compare_machines(&self, rows: &mut [RunRow]) {
+        let count = self.settings.len();
+        let size = |at: usize| {
+            let workload = self.workload_of(at);
+            (workload.shapes.as_ref().map(|shapes| shapes.cluster().nodes.len() as i64), i64::from(workload.procs))
+        };
+        let (site_nodes, site_procs) = size(0);
+        for (row, at) in rows.iter_mut().zip((0..count).cycle()).filter(|(_, at)| self.settings[*at].what_if.is_some())
+        {
+            let (nodes, procs) = size(at);
+            row.label.more = match (nodes.zip(site_nodes), procs - site_procs) {
+                (Some((nodes, site)), _) if nodes != site => More::Nodes(nodes - site),
+                (None, more) if more != 0 && site_nodes.is_none() => More::Procs(more),
+                _ => More::Nothing,
+            };
+        }
     }
 
     /// The runs of each setting. Those of several in one table have what differs between them in their names.
@@ -345,18 +416,72 @@ impl LogUnderSettings {
     }
 }
 
-/// The machines of settings and their baselines, each once, that of the first setting first.
-fn machines_of(settings: &[Options]) -> Vec<Option<Arc<MachineFile>>> {
-    let mut all: Vec<Option<Arc<MachineFile>>> = Vec::new();
+/// Settings with other jobs or on another machine than those before them, among settings and their baselines. The first is that of
+/// the first setting.
+fn sites_of(settings: &[Options]) -> Vec<Options> {
+    let mut all: Vec<(String, Options)> = Vec::new();
     for options in settings {
-        let of_baseline = options.baseline_machine.is_some().then_some(&options.baseline_machine);
-        for machine in std::iter::once(&options.machine).chain(of_baseline) {
-            if !all.contains(machine) {
-                all.push(machine.clone());
+        let of_baseline = options.baseline_site.as_ref().map(|_| options.of_baseline());
+        for site in std::iter::once(options.clone()).chain(of_baseline) {
+            let key = site.condition_key();
+            if !all.iter().any(|(other_key, other)| *other_key == key && other.machine == site.machine) {
+                all.push((key, site));
             }
         }
     }
-    all
+    all.into_iter().map(|(_, site)| site).collect()
+}
+
+/// Jobs of a site that cannot run in some of its changes.
+#[derive(Default)]
+struct Lacking {
+    /// The names of the changes, or that of the site, with the numbers of jobs.
+    by_name: Vec<(String, usize)>,
+    /// All of them.
+    left_out: LeftOut,
+}
+
+impl Lacking {
+    /// Empty if all jobs can run everywhere: `compared on the jobs that all can run: procs=64 cannot run 12`.
+    fn in_words(&self) -> String {
+        let one = |(name, jobs): &(String, usize)| format!("{name} cannot run {}", counted(*jobs as u64, "other job"));
+        let all: Vec<String> = self.by_name.iter().map(one).collect();
+        if all.is_empty() {
+            String::new()
+        } else {
+            format!("compared on the jobs that all can run: {}", all.join(", "))
+        }
+    }
+}
+
+/// Leaves out the jobs that cannot run in a site or in one of its changes: on its machine, or because its scheduler can never start
+/// them there.
+fn leave_out_never(settings: &[Options], sites: &[Options], cleaned: &mut [CleanedAtSite]) -> anyhow::Result<Lacking> {
+    let mut lacking = Lacking::default();
+    let keys: Vec<String> = sites.iter().map(Options::condition_key).collect();
+    for options in settings {
+        let key = options.condition_key();
+        let at = (0..sites.len()).find(|&at| keys[at] == key && sites[at].machine == options.machine);
+        let CleanedAtSite { workload, lacking: on_machine } = &cleaned[at.expect("each setting is at a site")];
+        let mut own = on_machine.clone();
+        if workload.shapes.is_some() {
+            let name = options.what_if.clone().unwrap_or_else(|| "the site as it is".to_string());
+            let never = options.setting().never_starting(workload)?;
+            if never.count() > 0 {
+                warn_of_never(&[(name, never.in_words())].into());
+            }
+            own.extend(never.jobs().map(|(id, _)| workload.jobs[id.index()].record));
+        }
+        if !own.is_empty() {
+            let name = options.what_if.clone().unwrap_or_else(|| "as it is, the site".to_string());
+            lacking.by_name.push((name, own.len()));
+            lacking.left_out.extend(own);
+        }
+    }
+    for CleanedAtSite { workload, .. } in cleaned {
+        workload.leave_out(|job| lacking.left_out.contains(&job.record))?;
+    }
+    Ok(lacking)
 }
 
 /// How near a setting comes to the recorded waits of a log, with a progress bar. None if there is nothing to compare with: no

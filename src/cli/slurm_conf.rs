@@ -47,22 +47,27 @@ const OF_MACHINE: [&str; 7] = ["Node", "Partition", "Select", "Topology", "Gres"
 pub fn read(matches: &ArgMatches) -> Result<Option<SiteConf>, UsageError> {
     let conf = matches.try_get_one::<String>(NAME).ok().flatten();
     for machine in given_machines(matches).iter().filter(|machine| Some(&machine.file) != conf) {
-        if let Some(down) = down_in_words(&machine.cluster) {
-            note(format_args!("{}: {down} are down", machine.file));
-        }
-        let (mattering, others): (Vec<_>, Vec<_>) = machine.ignored.iter().partition(|ignored| ignored.matters);
-        report_ignored(&machine.file, &mattering, &others);
+        note_machine(machine);
     }
     conf.map(|file| SiteConf::open(file, matches)).transpose()
 }
 
+/// Notes what of a machine is down, and what is not simulated.
+pub fn note_machine(machine: &MachineFile) {
+    if let Some(down) = down_in_words(&machine.cluster) {
+        note(format_args!("{}: {down} are down", machine.file));
+    }
+    let (mattering, others): (Vec<_>, Vec<_>) = machine.ignored.iter().partition(|ignored| ignored.matters);
+    report_ignored(&machine.file, &mattering, &others);
+}
+
 /// Whether the machine of all settings is given, so that no slurm.conf brings one.
-fn has_machine(matches: &ArgMatches) -> bool {
+pub fn has_machine(matches: &ArgMatches) -> bool {
     is_given(matches, "machine") || is_given(matches, "procs")
 }
 
 /// The slurm.conf that a scheduler names. None if it names none.
-fn conf_of(scheduler: &Spec) -> Option<&str> {
+pub fn conf_of(scheduler: &Spec) -> Option<&str> {
     Some(scheduler).filter(|spec| spec.name() == SLURM).map(|spec| spec.text("conf")).filter(|file| !file.is_empty())
 }
 
@@ -114,7 +119,9 @@ pub fn set_machines(matches: &ArgMatches, site: Option<&SiteConf>, settings: &mu
     for options in settings {
         options.machine = machine_of(&options.scheduler)?;
         let of_baseline = options.baseline.as_ref().map(|baseline| machine_of(&baseline.scheduler)).transpose()?;
-        options.baseline_machine = of_baseline.flatten().filter(|machine| options.machine.as_ref() != Some(machine));
+        let other = of_baseline.flatten().filter(|machine| options.machine.as_ref() != Some(machine));
+        let on = |machine| Arc::new(Options { machine: Some(machine), ..options.clone() });
+        options.baseline_site = other.map(on);
     }
     Ok(())
 }
@@ -140,8 +147,9 @@ pub fn set_one_machine<'a>(
 
 /// Refuses settings on different machines, where there can be only one.
 pub fn refuse_machines(settings: &[Options]) -> Result<(), UsageError> {
-    let machines = settings.iter().flat_map(|options| [&options.machine, &options.baseline_machine]).flatten();
-    let files: BTreeSet<&str> = machines.map(|machine| machine.file.as_str()).collect();
+    let machines =
+        settings.iter().flat_map(|options| [options.machine.clone(), options.of_baseline().machine]).flatten();
+    let files: BTreeSet<String> = machines.map(|machine| machine.file.clone()).collect();
     if files.len() < 2 {
         return Ok(());
     }
@@ -155,7 +163,7 @@ pub fn refuse_machines(settings: &[Options]) -> Result<(), UsageError> {
 impl SiteConf {
     /// Reads a file. Warns of what is not simulated though it changes which jobs start. Notes the scheduler and the machine that the
     /// file means, and what else was not used.
-    fn open(file: &str, matches: &ArgMatches) -> Result<SiteConf, UsageError> {
+    pub fn open(file: &str, matches: &ArgMatches) -> Result<SiteConf, UsageError> {
         let conf = SlurmConf::read(file).map_err(UsageError)?;
         let has_nodes = conf.procs.is_some() && !has_machine(matches);
         let machine = has_nodes.then(|| MachineFile::read(file)).transpose().map_err(UsageError)?;
@@ -185,6 +193,11 @@ impl SiteConf {
         Ok(SiteConf { file: file.to_string(), conf, machine })
     }
 
+    /// Whether the file says how large the machine is.
+    pub fn has_procs(&self) -> bool {
+        self.conf.procs.is_some()
+    }
+
     /// The scheduler `slurm` with the keys of the file.
     pub fn scheduler(&self) -> Spec {
         catalog::parse(&self.complete_item(SLURM)).expect("the file was checked when it was read")
@@ -205,7 +218,7 @@ impl SiteConf {
     }
 
     /// Makes the nodes of the file the machine, unless it was given. `--machine none` is a pool of their processors.
-    fn set_machine(&self, options: &mut Options) {
+    pub fn set_machine(&self, options: &mut Options) {
         options.machine = options.machine.take().or(self.machine.clone());
         options.cleaning.procs = options.cleaning.procs.or(self.conf.procs).filter(|_| options.machine.is_none());
     }
@@ -281,13 +294,14 @@ pub fn report_ignored(file: &str, mattering: &[&Ignored], others: &[&Ignored]) {
 
 /// Warns of what is not understood of the accounts of runs, and of qualities of service that are named without their limits.
 pub fn warn_of_associations<'a>(runs: impl Iterator<Item = &'a Options>) -> Result<(), UsageError> {
-    let mut warned: Vec<(&str, &str)> = Vec::new();
+    let mut warned: Vec<(String, String)> = Vec::new();
     for run in runs {
-        for machine in [&run.machine, &run.baseline_machine].into_iter().flatten() {
+        for machine in [run.machine.clone(), run.of_baseline().machine].into_iter().flatten() {
             let Some(file) = &run.associations else { continue };
             let own = file.of(&machine.cluster).map_err(UsageError)?;
-            if !warned.contains(&(&file.files, &machine.cluster.name)) {
-                warned.push((&file.files, &machine.cluster.name));
+            let names = (file.files.clone(), machine.cluster.name.clone());
+            if !warned.contains(&names) {
+                warned.push(names);
                 warn_of_accounts(file, own);
             }
         }
@@ -309,7 +323,7 @@ fn warn_of_accounts(file: &AssociationsFile, own: &ClusterAssociations) {
 }
 
 /// The name of the scheduler.
-const SLURM: &str = "slurm";
+pub const SLURM: &str = "slurm";
 
 /// Warns of preemption without an effect. `by_qos`: whether QOS say whom they may preempt; None on a pool of processors.
 pub fn warn_of_preemption<'a>(mut schedulers: impl Iterator<Item = &'a Spec>, by_qos: Option<bool>) {

@@ -127,10 +127,11 @@ impl<T: Sorted> SortedBlocks<T> {
     #[inline]
     pub fn insert_at(&mut self, (at, place): (usize, usize), item: T) {
         self.len += 1;
-        let is_last = at + 1 == self.blocks.len();
+        let count = self.blocks.len();
         let Block { items, summary } = &mut self.blocks[at];
-        // Ascending keys fill one block after the other.
-        if is_last && place == T::LARGEST {
+        // Ascending keys fill one block after the other. In other blocks than the last the place is before an item.
+        if place == T::LARGEST {
+            debug_assert_eq!(at + 1, count, "the place of an item");
             self.blocks.push(Block::new(vec![item]));
             return;
         }

@@ -7,7 +7,7 @@ use crate::experiment::{Options, Setting};
 use crate::metrics::columns::{BSLD_MEAN, WAIT_MAX, WIDE_WAIT_MEAN};
 use crate::metrics::{Cell, Cells, Column, Given, Interval, Portion, Replicates, RunRow, cells, column_list};
 use crate::report::{Table, Width, signed_percent, write_paragraph};
-use crate::runs::{PlannedRun, RunPlan, RunsError, compute_rows};
+use crate::runs::{PlannedRun, RunPlan, RunRemarks, RunsError, compute_rows};
 use crate::text::counted;
 use crate::trace::Resample;
 
@@ -70,11 +70,13 @@ impl CoverageCase {
 impl Coverage {
     /// The number of its runs.
     pub fn runs(&self) -> usize {
-        self.settings.len() * (self.copies() as usize + 1)
+        let of_each = self.count + u32::from(self.how.is_some());
+        self.settings.len() * (of_each as usize + 1)
     }
 
-    fn copies(&self) -> u32 {
-        self.count + u32::from(self.how.is_some())
+    /// What is being run when so many of the runs are finished.
+    pub fn stage(&self, done: usize) -> String {
+        super::year_in_words(if self.how.is_some() { done / self.settings.len() } else { 0 }, self.count)
     }
 
     fn plan(&self, replications: u32, part: impl Fn(&mut Options)) -> RunPlan {
@@ -97,20 +99,21 @@ impl Coverage {
         folder: Option<&Path>,
         threads: usize,
         progress: &(dyn Fn(usize) + Sync),
-    ) -> Result<Vec<CoverageCase>, RunsError> {
-        let first = self.plan(self.copies(), |options| {
+    ) -> Result<(Vec<CoverageCase>, RunRemarks), RunsError> {
+        let first = self.plan(self.count, |options| {
             options.shaping.first = Some(self.chosen_on);
             options.shaping.resample = self.how;
         });
         let rest = self.plan(1, |options| options.measure.warmup = Portion::Jobs(self.chosen_on));
-        let of_first = compute_rows(&first, folder, threads, progress)?;
+        let mut of_first = compute_rows(&first, folder, threads, progress)?;
         let of_rest = compute_rows(&rest, folder, threads, &|done| progress(first.count() + done))?;
         let mut cases = Vec::new();
         for ((setting, rows), row) in self.settings.iter().zip(first.by_start(&of_first.rows)).zip(&of_rest.rows) {
             let runs = Replicates::each(rows);
             cases.extend(FIGURES.iter().filter_map(|figure| self.case(setting, figure, &runs, row)));
         }
-        Ok(cases)
+        of_first.remarks.extend(of_rest.remarks);
+        Ok((cases, of_first.remarks))
     }
 
     /// None if the figure is not defined.

@@ -20,7 +20,7 @@ use std::path::Path;
 use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteCheck;
 use crate::metrics::{Better, Column, Interval, Portion, Replicates, RunRow, Verdict};
-use crate::runs::{ComputedRuns, NeverBySetting, PlannedRun, RunPlan, RunsError, compute_rows};
+use crate::runs::{ComputedRuns, PlannedRun, RunPlan, RunRemarks, RunsError, compute_rows};
 use crate::sort::sort_by;
 use crate::text::counted;
 use crate::trace::Resample;
@@ -98,6 +98,15 @@ const FINALISTS: usize = 8;
 /// A candidate that breaks a guard by over this many times its limit on shaken copies does not compete on resamples.
 const FAR: f64 = 2.0;
 
+/// The runs on the log (0) or on a resample, for a progress bar.
+fn year_in_words(replication: usize, count: u32) -> String {
+    match replication {
+        0 => "runs".to_string(),
+        seed if seed <= count as usize => format!("runs, resample {seed} of {count}"),
+        _ => "runs".to_string(),
+    }
+}
+
 /// A candidate on a part of the log.
 #[derive(Clone, Debug)]
 pub struct CandidateRuns {
@@ -172,8 +181,8 @@ pub struct Recommendation {
     pub reused: usize,
     /// See `reused`.
     pub computed: usize,
-    /// Settings that can never start some jobs.
-    pub never: NeverBySetting,
+    /// What the runs have that is not in their rows.
+    pub remarks: RunRemarks,
 }
 
 impl Question {
@@ -199,6 +208,16 @@ impl Question {
         (self.candidates.len() + 1) * self.replications as usize + years
     }
 
+    /// What is being run when so many of the runs are finished.
+    pub fn stage(&self, done: usize) -> String {
+        let sifted = self.candidates.len() * self.replications as usize;
+        let finalists = self.candidates.len().min(FINALISTS);
+        match self.years {
+            Some(years) if done >= sifted => year_in_words((done - sifted) / finalists, years.count),
+            _ => "runs".to_string(),
+        }
+    }
+
     /// Runs of these settings, with replications.
     fn plan<'a>(&self, settings: impl IntoIterator<Item = &'a Setting>, part: impl Fn(&mut Options)) -> RunPlan {
         let start = |setting: &Setting| {
@@ -218,7 +237,7 @@ impl Question {
         chosen_on: usize,
         years: Years,
     ) -> RunPlan {
-        let question = Question { replications: years.count + 1, ..self.clone() };
+        let question = Question { replications: years.count, ..self.clone() };
         question.plan(settings, |options| {
             options.shaping.first = Some(chosen_on);
             options.shaping.resample = Some(years.how);
@@ -251,7 +270,7 @@ impl Question {
         let compute =
             |plan: &RunPlan, before: usize| compute_rows(plan, folder, threads, &|done| progress(before + done));
         let plan = self.first_part(chosen_on);
-        let ComputedRuns { rows, mut reused, mut computed, mut never, .. } = compute(&plan, 0)?;
+        let ComputedRuns { rows, mut reused, mut computed, mut remarks, .. } = compute(&plan, 0)?;
         let candidate = |(setting, rows): (&Setting, Vec<&RunRow>)| {
             let runs = Replicates::each(rows.iter().copied());
             let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
@@ -278,7 +297,7 @@ impl Question {
                 let plan = self.first_part_of_years(finalists.iter().map(|one| &one.setting), chosen_on, years);
                 let found = compute(&plan, before)?;
                 (reused, computed) = (reused + found.reused, computed + found.computed);
-                never.extend(found.never);
+                remarks.extend(found.remarks);
                 let rows = plan.by_start(&found.rows);
                 candidates =
                     finalists.iter().zip(rows).map(|(one, rows)| self.in_years(&one.setting, &rows, years)).collect();
@@ -302,11 +321,11 @@ impl Question {
                 let judged = compute(&self.rest(&winner.setting, chosen_on), before)?;
                 reused += judged.reused;
                 computed += judged.computed;
-                never.extend(judged.never);
+                remarks.extend(judged.remarks);
                 Some(candidate((&winner.setting, judged.rows.iter().collect())))
             }
         };
-        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, never })
+        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, remarks })
     }
 
     /// A candidate by its runs on resamples.
@@ -337,7 +356,7 @@ impl Recommendation {
         let Question { jobs, judged_users, .. } = self.question;
         match &self.judged {
             _ if jobs - self.chosen_on < FEWEST_JOBS || judged_users < FEWEST_USERS => Answer::TooLittle,
-            None if self.candidates.iter().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
+            None if self.competitors().all(|one| !one.broken.is_empty()) => Answer::AllBreakGuards,
             None => Answer::NoneBetter,
             Some(judged) if !judged.broken.is_empty() => Answer::BreaksGuard,
             Some(judged) => match judged.runs().verdict(self.question.objective) {
@@ -346,6 +365,12 @@ impl Recommendation {
                 Some(Verdict::WithinNoise | Verdict::NotSure) | None => Answer::WithinNoise,
             },
         }
+    }
+
+    /// The candidates that could win: those that ran on resamples, if there are any.
+    pub fn competitors(&self) -> impl Iterator<Item = &CandidateRuns> + Clone {
+        let is_alone = self.question.years.is_none();
+        self.candidates.iter().filter(move |one| is_alone || one.runs().is_another_year())
     }
 
     /// The command that repeats the judgement. None if there was none.

@@ -206,16 +206,20 @@ fn advice(found: &Recommendation) -> String {
     let (present, objective) = (found.question.present.pair(), found.question.objective);
     let Some(judged) = &found.judged else {
         if found.answer() == Answer::AllBreakGuards {
-            let all = found.candidates.len();
+            let all = found.competitors().count();
             let out = |guard: &Guard| {
                 let breaks = |one: &&CandidateRuns| one.broken.contains(&guard.to_string());
-                format!("{guard} by {} of {all}", found.candidates.iter().filter(breaks).count())
+                format!("{guard} by {} of {all}", found.competitors().filter(breaks).count())
             };
             let guards: Vec<String> = found.question.guards.iter().map(out).collect();
+            let who = match (found.question.years, all) {
+                (None, _) => "every candidate breaks a guard",
+                (Some(_), 0) => "every candidate is far over a guard",
+                (Some(_), _) => "every candidate that ran on resamples breaks a guard",
+            };
+            let counts = if all > 0 { format!(" ({})", guards.join(", ")) } else { String::new() };
             return format!(
-                "Keep what you have: every candidate breaks a guard on the first part of the log ({}). Wider limits or other \
-                 candidates would give a choice.",
-                guards.join(", ")
+                "Keep what you have: {who} on the first part of the log{counts}. Wider limits or other candidates would give a choice."
             );
         }
         let guards = if found.question.guards.is_empty() { "" } else { " within the guards" };

@@ -40,7 +40,7 @@ pub struct BestSetting {
     /// How many others have the same mean.
     pub equal: usize,
     /// Which others are within noise of it: "easy/a and easy/b are within noise of it". None if none is, or if there is one run of
-    /// each.
+    /// each. With resamples: which may be better in another year.
     pub near: Option<String>,
     /// How many these are.
     pub near_count: usize,
@@ -65,8 +65,17 @@ pub fn best_of(settings: &[&Replicates<'_>], column: &Column) -> Option<BestSett
 
 /// "easy/a is within noise of it".
 fn within_noise(settings: &[Replicates<'_>], near: &[usize]) -> String {
-    let are = if near.len() == 1 { "is" } else { "are" };
-    format!("{} {are} within noise of it", names(near.iter().map(|&at| name(&settings[at]))))
+    let names = names(near.iter().map(|&at| name(&settings[at])));
+    format!("{names} {}", near_in_words(near.len(), settings[near[0]].is_another_year()))
+}
+
+/// What so many settings are that are not clearly worse than the best: "is within noise of it".
+pub fn near_in_words(count: usize, is_another_year: bool) -> &'static str {
+    match (is_another_year, count) {
+        (true, _) => "may be better in another year",
+        (false, 1) => "is within noise of it",
+        (false, _) => "are within noise of it",
+    }
 }
 
 /// What a setting costs in comparison with its baseline, as a sentence. Empty without a baseline, or if it is the baseline.
@@ -109,7 +118,10 @@ fn under_one(condition: &Condition<'_>, ranking: &Ranking, column: &Column, word
                 "{best_name} is clearly best by {words}: {best_figure}, before {} with {} ({} of each).",
                 name(setting(next)),
                 figure(next),
-                counted(setting(best).count() as u64, "run")
+                counted(
+                    setting(best).drawn().len() as u64,
+                    if setting(best).is_another_year() { "resample" } else { "run" }
+                )
             )
         }
         Standing::WithinNoise(near) => {
@@ -178,7 +190,15 @@ fn under_several(rankings: &[(&Condition<'_>, Ranking)], column: &Column, words:
     }
     if noise > 0 {
         parts.push(match noise == all {
-            true => "no setting is clearly best in any of them: the best is within noise of others".to_string(),
+            true => {
+                let is_another_year = rankings[0].0.settings[0].is_another_year();
+                let near = if is_another_year {
+                    "others may be better in another year"
+                } else {
+                    "the best is within noise of others"
+                };
+                format!("no setting is clearly best in any of them: {near}")
+            }
             false => format!("in {noise} no setting is clearly best"),
         });
     }
@@ -216,6 +236,29 @@ mod tests {
             })
             .collect();
         best_in_words(&all, &WAIT_MEAN, "mean wait")
+    }
+
+    #[test]
+    fn other_years_have_other_words() {
+        let rows = [[30.0, 100.0, 200.0, 150.0], [30.0, 90.0, 210.0, 140.0]].map(|waits| {
+            let row = |(seed, wait_mean): (usize, f64)| {
+                let options = if seed > 0 { format!("resample=users seed={seed}") } else { String::new() };
+                let label = RunLabel {
+                    scheduler: "easy".to_string(),
+                    predictor: wait_mean.to_string(),
+                    options,
+                    ..RunLabel::default()
+                };
+                RunRow { label, summary: Summary { wait_mean, ..Summary::default() }, baseline: None }
+            };
+            waits.into_iter().enumerate().map(row).collect::<Vec<_>>()
+        });
+        let settings = rows.iter().map(Replicates::each).collect();
+        let text = best_in_words(&[Condition { labels: Vec::new(), settings }], &WAIT_MEAN, "mean wait");
+        assert!(
+            text.contains("No setting is clearly best") && text.contains("easy/30 may be better in another year"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::best::{best_of, figure_in_words};
+use super::best::{best_of, figure_in_words, near_in_words};
 use super::shown::{add_half_width, seeds_in_words, shown, signed_percent, with_share};
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_paragraph, write_wrapped};
 use crate::metrics::columns::{
     AI_MEAN, ANSWERED, AREA_LOSE, BACKFILLED, BSLD_MEAN, BSLD_P50, BSLD_P95, INSIDE_PCT, JAIN, JOBS_PER_DAY,
-    LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, THINK_MEAN, USERS_LOSE,
-    UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WIDE_WAIT_MEAN,
+    LINKED_JOBS, LOST_CPU_HOURS, MAE, MAE_PCT, MAKESPAN, MISSES, PREEMPTED, RA_MEAN, SAVED_PER_NODE, SAVED_PER_PROC,
+    THINK_MEAN, USERS_LOSE, UTILIZATION, UTILIZATION_OF, WAIT_MAX, WAIT_MEAN, WAIT_P50, WAIT_P95, WAIT_SAVED,
+    WIDE_WAIT_MEAN,
 };
 use crate::metrics::{Column, Interval, Replicates, Shown, Spread, Verdict, When};
 use crate::text::{counted, counted_as, joined_with_and, printable};
@@ -45,8 +46,11 @@ static BEFORE: [(&str, &Column); 20] = [
 ];
 
 /// The last ones, behind those of what jobs were given of each resource.
-static BEHIND: [(&str, &Column); 6] = [
+static BEHIND: [(&str, &Column); 9] = [
     ("makespan", &MAKESPAN),
+    ("hours of waiting saved", &WAIT_SAVED),
+    ("  per node and day", &SAVED_PER_NODE),
+    ("  per processor and day", &SAVED_PER_PROC),
     ("jobs a day", &JOBS_PER_DAY),
     ("linked jobs", &LINKED_JOBS),
     ("  think time, mean", &THINK_MEAN),
@@ -61,6 +65,9 @@ fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
     let resources = Resource::OF_NODES.into_iter().zip(UTILIZATION_OF.iter()).map(given);
     BEFORE.into_iter().map(named).chain(resources).chain(BEHIND.into_iter().map(named))
 }
+
+/// The heading of a site that is compared with changes of it.
+pub(super) const AS_IT_IS: &str = "as it is";
 
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
@@ -80,6 +87,7 @@ impl ComparisonTable<'_> {
             settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
         let first = settings[0];
         let baseline = first.baseline();
+        let base_heading = baseline.map(|base| if first.is_change() { AS_IT_IS } else { base });
         let is_one = settings.len() == 1;
         let mut headings = vec![String::new()];
         if is_one && first.is_another_year() {
@@ -87,10 +95,11 @@ impl ComparisonTable<'_> {
         }
         match (is_one, baseline) {
             (true, Some(base)) => {
-                headings.extend([first.name(), base.to_string(), "improvement".to_string()]);
+                let base = base_heading.unwrap_or(base).to_string();
+                headings.extend([first.name(), base, "improvement".to_string()]);
             }
-            (_, base) => {
-                headings.extend(base.map(str::to_string));
+            _ => {
+                headings.extend(base_heading.map(str::to_string));
                 headings.extend(settings.iter().map(|setting| setting.name()));
             }
         }
@@ -174,6 +183,11 @@ pub(super) fn caption(settings: &[&Replicates<'_>], options: &str) -> String {
     let each: Vec<u32> = settings.iter().map(|setting| setting.label().procs).collect();
     let procs = match each.iter().all(|procs| *procs == label.procs) {
         true => counted(label.procs.into(), "processor"),
+        false if settings.iter().any(|setting| setting.is_change()) => {
+            let changes = settings.iter().filter(|setting| setting.label().procs != label.procs);
+            let sizes = changes.map(|setting| format!("{} with {}", setting.label().procs, printable(&setting.name())));
+            format!("{} ({})", counted(label.procs.into(), "processor"), sizes.collect::<Vec<_>>().join(", "))
+        }
         // Each setting has a machine of its own.
         false => joined_with_and(&each.iter().map(u32::to_string).collect::<Vec<_>>()) + " processors",
     };
@@ -188,11 +202,12 @@ pub(super) fn caption(settings: &[&Replicates<'_>], options: &str) -> String {
 }
 
 /// How the table is to be read.
-fn notes(first: &Replicates<'_>) -> Vec<String> {
+pub(super) fn notes(first: &Replicates<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let replications = first.count();
     if let Some(base) = first.baseline() {
         let chance = if replications > 1 { ", by more than chance" } else { "" };
+        let base = if first.is_change() { format!("the site as it is ({base})") } else { base.to_string() };
         notes.push(format!(
             "Improvement over {base}: positive is better. Users lose if their mean wait is over 1.1 times that of the \
              baseline and over a minute more{chance}. The widest jobs are those that together make 1% of the area."
@@ -233,12 +248,12 @@ fn notes(first: &Replicates<'_>) -> Vec<String> {
 }
 
 /// A mean, with its interval or with the 10% and 90% of resamples.
-fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+pub(super) fn figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
     with_spread(column, setting, interval, setting.spread(column))
 }
 
 /// The same of the baseline.
-fn base_figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
+pub(super) fn base_figure(column: &Column, setting: &Replicates<'_>, interval: Interval) -> String {
     with_spread(column, setting, interval, setting.base_spread(column))
 }
 
@@ -266,7 +281,7 @@ fn plain_figure(column: &Column, setting: &Replicates<'_>, mean: f64) -> String 
 
 /// The improvement over the baseline, with its verdict if there are replications. None for a column that is neither good nor
 /// bad, and without a baseline.
-fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
+pub(super) fn improvement(column: &Column, setting: &Replicates<'_>) -> Option<String> {
     if column.better.is_none() || column.needs_baseline() || setting.baseline().is_none() {
         return None;
     }
@@ -314,9 +329,10 @@ fn write_best(out: &mut dyn Write, width: Width, settings: &[&Replicates<'_>]) -
             }
         };
         if best.near_count > 0 {
-            let others = counted_as(best.near_count as u64, "other setting is", "other settings are");
-            let words = figure_in_words(column);
-            near.push(format!("The best by {words} is not clearly so: {others} within noise of it."));
+            let others = counted(best.near_count as u64, "other setting");
+            let (words, are_near) =
+                (figure_in_words(column), near_in_words(best.near_count, settings[0].is_another_year()));
+            near.push(format!("The best by {words} is not clearly so: {others} {are_near}."));
         }
         let others = if best.equal > 0 { format!(" and {} more", best.equal) } else { String::new() };
         table.push(vec![caption.into(), format!("{name}{others}").into(), cell]);

@@ -9,13 +9,17 @@ use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_wrapped};
 use crate::metrics::{Cell, Cells, Column, Group, Interval, Shown};
 
-/// A group as a row of CSV or JSON: its labels under these names, its number of runs, and each mean with the half-width of
+/// Groups as rows of CSV or JSON: the labels under these names, the number of runs, and each mean with the half-width of
 /// its interval.
-pub fn group_cells(names: &[String], group: &Group<'_>) -> Cells {
-    let labels = names.iter().cloned().zip(group.labels.iter().cloned());
-    let rows = ("rows".to_string(), Cell::Count(group.runs.count() as u64));
-    let means = group.runs.main_means().flat_map(|(column, mean)| mean.cells(column.name));
-    labels.chain([rows]).chain(means).collect()
+pub fn group_cells(names: &[String], groups: &[Group<'_>]) -> Vec<Cells> {
+    // All rows have the same columns.
+    let are_years = groups.iter().all(|group| group.runs.is_another_year());
+    let row = |group: &Group<'_>| {
+        let labels = names.iter().cloned().zip(group.labels.iter().cloned());
+        let rows = ("rows".to_string(), Cell::Count(group.runs.drawn().len() as u64));
+        labels.chain([rows]).chain(group.runs.main_cells(are_years)).collect()
+    };
+    groups.iter().map(row).collect()
 }
 
 /// Writes the groups as a table.
@@ -38,7 +42,7 @@ pub fn write_groups(out: &mut dyn Write, width: Width, names: &[String], groups:
         TableCell::new(text, gain.map_or(Tone::Neutral, Tone::of_gain))
     };
     for group in groups {
-        let labels = group.labels.iter().map(Cell::text).chain([group.runs.count().to_string()]);
+        let labels = group.labels.iter().map(Cell::text).chain([group.runs.drawn().len().to_string()]);
         people.push(labels.map(TableCell::from).chain(group.runs.main_means().map(mean)).collect());
     }
     people.write(out, width)?;

@@ -32,9 +32,14 @@ pub fn shown(how: Shown, number: f64) -> String {
         Shown::Fraction => percent(number),
         Shown::Percent => percent(number / 100.0),
         Shown::Improvement => signed_percent(number),
+        Shown::Hours if number.abs() < MANY_HOURS => format!("{} h", decimals(number, 2)),
+        Shown::Hours => format!("{}{} h", if number < 0.0 { "-" } else { "" }, grouped(number.abs().round() as u64)),
         Shown::Count | Shown::ShareOfJobs => grouped(number as u64),
     }
 }
+
+/// From so many on, hours have no decimals.
+const MANY_HOURS: f64 = 100.0;
 
 /// A mean with the half-width of its interval, if it has one.
 pub fn with_interval(how: Shown, Interval { mean, half_width }: Interval) -> String {

@@ -214,7 +214,7 @@ fn what_cannot_be_made_says_what_can() {
         (&["estimates", "--model", "f"][..], "'estimates' is now sim trace convert LOG --estimates MODEL"),
         (
             &["trace", "convert", "-", "--out", "-", "--estimates", "phi"],
-            "the estimate models are f, feit, x2, shuffle, tsafrir",
+            "the estimate models are f, feit, x2, better, shuffle, tsafrir",
         ),
         (&["trace", "convert", "a", "b", "--out", "-", "--estimates", "f"], "--estimates needs one log"),
         (&["trace", "convert", "/nowhere.swf", "--estimates", "f", "--out", "-"], "cannot open /nowhere.swf"),
@@ -266,7 +266,8 @@ fn golden_figures_of_every_model() {
 /// 250,000 jobs take less than a second of optimised code. The limit is for busy machines: in quadratic time it would be hours.
 #[test]
 fn a_large_log_is_quick() {
-    let jobs: Vec<_> = (0..250_000i64).map(|at| Sample { runtime: 1 + at * 7919 % 40_000, estimate: None }).collect();
+    let jobs: Vec<_> =
+        (0..250_000i64).map(|at| Sample { runtime: 1 + at * 7919 % 40_000, estimate: None, user: -1 }).collect();
     let began = std::time::Instant::now();
     let assignment = EstimateModel::parse("tsafrir:tmax=18h").unwrap().assign(&jobs, 1).unwrap();
     let took = began.elapsed();
@@ -380,7 +381,7 @@ fn made_distributions_come_near_real_ones() {
     let Some(folder) = real_logs("made_distributions_come_near_real_ones") else { return };
     let distance = |name: &str, limit: i64, spec: &str| {
         let real = real_estimates(&folder, name, limit);
-        let jobs: Vec<_> = real.iter().map(|_| Sample { runtime: 1, estimate: None }).collect();
+        let jobs: Vec<_> = real.iter().map(|_| Sample { runtime: 1, estimate: None, user: -1 }).collect();
         let model = EstimateModel::parse(spec).unwrap();
         let of_seed = |seed| ks_distance(&real, &model.assign(&jobs, seed).unwrap().estimates);
         (0..20).map(of_seed).sum::<f64>() / 20.0

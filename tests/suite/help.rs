@@ -185,6 +185,7 @@ fn furnished() -> tempfile::TempDir {
     }
     fs::write(folder.path().join("site.conf"), "NodeName=n[1-16] CPUs=8\n").unwrap();
     fs::write(folder.path().join("site.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':Fairshare=2\n").unwrap();
+    fs::write(folder.path().join("lower.dump"), "Cluster - 'c'\nParent - 'root'\nAccount - 'a':GrpJobs=9\n").unwrap();
     fs::write(folder.path().join("site.qos"), "Name|Priority\nnormal|0\n").unwrap();
     let pages = pages();
     fs::write(folder.path().join("site.toml"), blocks(&pages["machines"], "toml")[0]).unwrap();
@@ -201,7 +202,7 @@ fn is_run(shown: &Shown) -> bool {
     let real = shown.command.contains("-cln.swf.gz") && !shown.output.is_empty();
     let ours = shown.command.starts_with("sim ") || shown.command.contains("| sim ");
     let python = shown.command.contains("python3") && !has_python("pages_show_what_commands_print");
-    ours && !real && !python && !shown.command.contains("parallel") && !shown.command.starts_with("sim reproduce")
+    ours && !real && !python && !shown.command.starts_with("sim reproduce")
 }
 
 /// The columns that they name are there, and where there is pandas they run.
@@ -464,11 +465,13 @@ fn the_lists_of_columns_are_those_of_the_outputs() {
     let amid_outages = header(&run(
         "--trace a.swf --format csv --baseline easy/estimate --machine large.conf --reasons --outages outages.csv",
     ));
-    for summary in [&summary, &amid_outages] {
+    let what_if = header(&run("--trace a.swf --format csv --what-if procs=200"));
+    for summary in [&summary, &amid_outages, &what_if] {
         let columns: Vec<&str> = summary.split(' ').collect();
         assert_eq!(listed.iter().filter(|name| columns.contains(&name.as_str())).collect::<Vec<_>>(), columns);
     }
-    let known = |name: &String| summary.split(' ').chain(amid_outages.split(' ')).any(|column| column == name);
+    let all = [&summary, &amid_outages, &what_if];
+    let known = |name: &String| all.iter().flat_map(|one| one.split(' ')).any(|column| column == name);
     assert!(listed.iter().all(known), "{listed:?}");
     let means = header(&run("--trace a.swf --replications 2 --format csv"));
     for mean in means.split(' ').filter_map(|column| column.strip_suffix("_ci95")) {

@@ -103,6 +103,7 @@ mod time_units;
 mod trials;
 mod two_machines;
 mod wait;
+mod what_if;
 mod who_pays;
 mod widths;
 mod without_effect;

@@ -4,7 +4,7 @@ use crate::recommend::rows;
 use crate::support::{Folder, real_log, real_logs, sim, sim_ok};
 
 /// The columns of the only row of a CSV, by name.
-fn row(text: &str) -> impl Fn(&str) -> String {
+fn row(text: &str) -> impl Fn(&str) -> String + use<> {
     let mut rows = rows(text);
     assert_eq!(rows.len(), 1, "{text}");
     let row = rows.remove(0);
@@ -12,7 +12,7 @@ fn row(text: &str) -> impl Fn(&str) -> String {
 }
 
 /// A log of 20 users over 16 weeks: every user has a batch in some weeks.
-fn log() -> String {
+pub fn log() -> String {
     let mut text = "; MaxProcs: 8\n; UnixStartTime: 1700000000\n".to_string();
     let mut jobs: Vec<(i64, i64, i64, i64)> = Vec::new();
     for user in 0..20i64 {
@@ -97,6 +97,43 @@ fn replications_are_other_years_where_the_log_allows_it() {
     assert!(short.out.contains("the same year, shaken"), "{}", short.out);
 }
 
+/// The log and N resamples in every command, and each way to resample has runs of its own.
+#[test]
+fn replications_are_as_many_resamples_in_every_command() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    let setting = ["--scheduler", "sjbf", "--predictor", "estimate", "--baseline", "easy/estimate", "--format", "csv"];
+    let of = |how: &str, more: &[&str]| {
+        sim(&[&[log.as_str(), "--replications", "3", "--resample", how], &setting[..], more].concat())
+    };
+    let [users, weeks] = ["users", "weeks"].map(|how| row(&of(how, &[]).out));
+    let both = of("users,weeks", &[]).out;
+    let sweep = |how: &str, name: &str| {
+        let folder = folder.text(name);
+        let args = ["sweep", &log, "--replications", "3", "--resample", how, "--out", &folder];
+        sim(&[&args, &setting[..]].concat())
+    };
+    let swept = sweep("users,weeks", "swept");
+    assert!(swept.err.contains("8 cells"), "{}", swept.err);
+    for table in [rows(&both), rows(&swept.out)] {
+        assert_eq!(table.len(), 2, "{table:?}");
+        for (found, alone) in table.iter().zip([&users, &weeks]) {
+            for column in ["rows", "wait_mean", "wait_mean_log", "wait_mean_q90", "bsld_better_in"] {
+                assert_eq!(found[column], alone(column), "{column}");
+            }
+        }
+    }
+    assert!(users("rows") == "3" && users("wait_mean") != weeks("wait_mean"));
+    let grid = folder.read("swept/grid.toml");
+    assert!(grid.contains("replications = 3"), "{grid}");
+    let again = sim(&["sweep", "--out", &folder.text("swept"), "--resume", "--format", "csv"]);
+    assert!(again.err.contains("8 reused") && again.out == swept.out, "{}", again.err);
+    // Both at once would be two numbers of runs.
+    for mixed in [of("none,users", &[]), sweep("users,none", "mixed")] {
+        assert!(mixed.code == 2 && mixed.err.contains("give one of the two"), "{}", mixed.err);
+    }
+}
+
 #[test]
 fn what_cannot_be_resampled_says_why() {
     for (args, why) in [
@@ -105,11 +142,64 @@ fn what_cannot_be_resampled_says_why() {
         (&["--resample", "users:load=0%"], "a share from 1% to 100%"),
         (&["--resample", "years"], "the resampling methods are users, weeks"),
         (&["--scheduler", "replay", "--baseline", "none", "--resample", "users"], "remove --resample"),
+        (&["--baseline", "replay/estimate", "--resample", "users"], "remove --resample"),
+        (&["--resample", "users:load=101%"], "'101%' is not a share from 1% to 100%"),
+        (&["--resample", "users:lod=15%"], "the keys of users are load, profile; did you mean 'load'?"),
+        (&["--resample", "weeks:block=0"], "'0' is not a whole number of at least 1"),
+        (&["--resample", "users", "--replications", "0"], "0 is not in 2..=100000"),
+        (
+            &["--resample", "users", "--replication", "1", "--seed", "2"],
+            "--seed has no effect together with --replication",
+        ),
+        (&["sweep", "--resample", "users", "--repeat", "2", "--dry-run"], "--repeat has no effect together with"),
+        // The first part.
+        (&["recommend", "--resample", "users"], "the log has 2 weeks; --resample needs 8"),
+        (&["recommend", "--replications", "0"], "0 is not in 2..=1000"),
+        (&["recommend", "--guard-risk", "20%"], "--guard-risk has no effect without resamples"),
+        (&["fidelity", "--resample", "users"], "it compares with the recorded waits, and a resample has none"),
         (&["trace", "convert", "-", "--first", "7", "--out", "-"], "--resample <HOW>"),
     ] {
         let ran = sim(args);
         assert!(ran.code != 0 && ran.err.contains(why), "{args:?}: {}", ran.err);
     }
+    let folder = Folder::new();
+    let log = folder.write("log.swf", log());
+    for how in ["weeks:block=17", "users:profile=17"] {
+        for more in [&["--replications", "2"][..], &["--seed", "4"]] {
+            let ran = sim(&[&[log.as_str(), "--resample", how], more].concat());
+            assert!(ran.code == 2 && ran.err.contains("is at most 16, the weeks of the log"), "{how}: {}", ran.err);
+        }
+    }
+}
+
+/// Twelve users of equal areas in 8.4 weeks: on the circle of 8 weeks no draw is within 1% of the load.
+#[test]
+fn each_resample_without_the_load_of_the_log_has_a_note() {
+    let job = |at: i64| format!("{at} {} -1 3600 1 -1 -1 1 3600 -1 1 {} 1 1 1 1 -1 -1\n", at * 108_000, at % 12 + 1);
+    let folder = Folder::new();
+    let text: String = (0..48).map(job).collect();
+    let log = folder.write("log.swf", format!("; MaxProcs: 8\n{text}"));
+    // The first part are the same jobs.
+    let longer = folder.write("longer.swf", format!("; MaxProcs: 8\n{text}{}", job(48)));
+    let how = ["--resample", "users:load=1%", "--replications", "3"];
+    let setting = ["--scheduler", "easy", "--predictor", "estimate"];
+    let (out, candidates) = (folder.text("sweep"), ["--candidates", "sjbf/estimate", "--choose", "0.98"]);
+    let in_sim = sim(&[&[log.as_str()], &setting[..], &how].concat());
+    let in_sweep = sim(&[&["sweep", &log, "--out", &out], &setting[..], &how].concat());
+    let in_recommend = sim(&[&["recommend", &longer], &candidates[..], &how].concat());
+    let calibrated = sim(&[&["recommend", "--calibrate", &longer], &candidates[..], &how].concat());
+    for ran in [in_sim, in_sweep, in_recommend, calibrated] {
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        for seed in 1..=3 {
+            let note = format!("resample {seed}: no draw of 1000 had the load of the log");
+            assert_eq!(ran.err.matches(&note).count(), 1, "{}", ran.err);
+        }
+        assert_eq!(ran.err.matches("the log has 12 users only").count(), 1, "{}", ran.err);
+    }
+    let one = sim(&[&[log.as_str(), "--resample", "users:load=1%", "--seed", "5"], &setting[..]].concat());
+    assert!(one.err.contains("resample 5: no draw of 1000"), "{}", one.err);
+    let met = sim(&[&[log.as_str(), "--resample", "users", "--seed", "5"], &setting[..]].concat());
+    assert!(!met.err.contains("no draw"), "{}", met.err);
 }
 
 /// A log, how it is resampled, and figures with half of their intervals.
@@ -193,12 +283,35 @@ fn candidates_compete_in_other_years() {
     for column in ["bsld_improvement_pct", "bsld_mean", "wait_max_q90", "bsld_better_in"] {
         assert_eq!(row(&same)(column), first[column], "{column}");
     }
+    // The same if it is asked for: the log is divided, not a resample of it.
+    let asked = ["--resample", "users", "--replications", "4", "--guard", "none", "--guard", "wait_max=0.99x"];
+    assert_eq!(rows(&recommend(&[&asked[..], &["--format", "csv"]].concat())), found);
     let none = recommend(&["--resample", "none", "--replications", "2", "--format", "csv"]);
     assert!(!none.contains("wait_mean_log") && rows(&none).iter().all(|row| row["rows"] == "2"));
     let table = recommend(&["--replications", "3", "--guard-risk", "20%", "--format", "table"]);
     for words in ["guards", "they competed on 3 resamples of the first part", "in more than 20% of them"] {
         assert!(table.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {table}");
     }
+}
+
+/// Candidates that did not run on resamples cannot win, so they do not say that none was better.
+#[test]
+fn finalists_that_break_guards_are_named_as_the_reason() {
+    let folder = Folder::new();
+    // Enough jobs and users on the rest for an answer.
+    let job = |at: i64| {
+        let (user, procs, run) = (at % 40 + 1, at % 6 + 1, 3_000 + at % 7 * 4_000);
+        format!("{at} {} 5 {run} {procs} -1 -1 {procs} {} -1 1 {user} 1 1 1 1 -1 -1\n", at * 3_100, 3 * run)
+    };
+    let text: String = (0..2_600).map(job).collect();
+    let log = folder.write("log.swf", format!("; MaxProcs: 8\n{text}"));
+    // Nine, of which eight are finalists. Their longest waits are near the present one, and over 0.6 times it.
+    let list = "sjbf/estimate,sjbf/ruh,sjbf/easy++,sjbf/sbh,easy/ruh,easy/easy++,easy/sbh,easy/perfect,sjbf/perfect";
+    let guard = ["--guard", "none", "--guard", "wait_max=0.6x", "--replications", "2", "--candidates", list];
+    let words = sim_ok(&[&["recommend", &log, "--format", "table"], &guard[..]].concat());
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("every candidate that ran on resamples breaks a guard"), "{words}");
+    assert!(words.contains("(wait_max=0.6x by 8 of 8)"), "{words}");
 }
 
 /// The predicted improvement is that of the first part, the measured one that of the rest.

@@ -108,12 +108,12 @@ fn a_comparison_says_what_is_within_noise_of_the_best() {
     // With five jobs that never wait, all settings are equal.
     let args = ["report", "--out", "-", "--scheduler", "easy,sjbf,fcfs", "--predictor", "ruh", "--first", "5"];
     let page = sim_ok(&[&args[..], &["--replications", "3"]].concat());
-    let expected = "<p>None of all 3 has a shorter mean wait than easy/estimate, but easy/ruh, sjbf/ruh and fcfs/ruh are \
+    let expected = "<p>None of the 3 settings has a shorter mean wait than easy/estimate, but easy/ruh, sjbf/ruh and fcfs/ruh are \
                     within noise of it.</p>";
     assert!(page.contains(expected), "{page}");
     let page = sim_ok(&args);
     assert!(
-        page.contains("<p>None of all 3 has a shorter mean wait than easy/estimate.</p>"),
+        page.contains("<p>None of the 3 settings has a shorter mean wait than easy/estimate.</p>"),
         "one run says nothing of noise"
     );
 }

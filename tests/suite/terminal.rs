@@ -8,7 +8,8 @@ use std::process::Stdio;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::support::command;
+use crate::resample;
+use crate::support::{Folder, command};
 
 /// What a terminal showed during a run of the program.
 struct Shown {
@@ -155,6 +156,17 @@ fn a_run_over_a_second_has_a_bar() {
         assert!(bar.contains(" jobs") && (bar.contains("/3,000") || bar.contains("/5,000")), "{bar}");
         assert!(shown.end().iter().all(|line| !line.contains("simulating")), "{:#?}", shown.end());
     }
+}
+
+#[test]
+fn the_bar_of_other_years_names_the_resample() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", resample::log());
+    let args = ["--replications", "40", "--scheduler", "easy", "--predictor", "kin", "--threads", "1"];
+    let shown = on_terminal(100, &[&[log.as_str()], &args[..]].concat());
+    assert!(shown.success, "{}", shown.raw);
+    let bar = shown.line_with("simulating other years").expect("a bar after a second");
+    assert!(bar.contains("jobs, resample ") && bar.contains(" of 40"), "{bar}");
 }
 
 #[test]

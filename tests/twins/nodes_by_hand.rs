@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use shadowtime::engine::{EngineOptions, Simulation};
-use shadowtime::experiment::Setting;
+use shadowtime::experiment::{Setting, simulate};
 use shadowtime::job::Job;
-use shadowtime::machine::Cluster;
-use shadowtime::request::{MemoryAsked, Request, Requests};
+use shadowtime::machine::{Cluster, Resource};
+use shadowtime::request::{DeviceAsked, MemoryAsked, Request, Requests};
 use shadowtime::trace::{LogNames, PartitionMap, RunFacts, Unit, Workload, put_on_cluster};
 
 use crate::random_nodes::{node, partition};
@@ -69,4 +69,29 @@ fn hundreds_of_reservations_follow_each_other() {
         let made = simulation.reservations(1000).into_iter().map(|(_, start)| start);
         assert_eq!([0, 0].into_iter().chain(made).collect::<Vec<i64>>(), expected, "{nodes_of_job}");
     }
+}
+
+/// Two GPUs with four CPUs are on one node of the second partition only, and `consolidate` divides them over no others. Who may have
+/// both partitions starts, who may only have the first one never does.
+#[test]
+fn a_job_starts_where_one_of_its_partitions_can_hold_it() {
+    let cluster = Cluster {
+        nodes: [(0, 2), (1, 2), (2, 4)].map(|(at, cpus)| node(at, cpus, 0, 2)).to_vec(),
+        partitions: vec![partition("p0", vec![0, 1]), partition("p1", vec![2])],
+        ..Cluster::default()
+    };
+    let mut requests = Requests::default();
+    let jobs = [vec!["p0", "p1"], vec!["p0"]].map(|names| {
+        let partitions = names.into_iter().map(str::to_string).collect();
+        let devices = DeviceAsked::Total(2).of(Resource::Gpus);
+        let request = requests.intern(Request { cpus: 4, devices, partitions, ..Request::default() });
+        Job { request, ..job(0, 4, 100, 100) }
+    });
+    let all = Workload { requests: Arc::new(requests), ..workload(8, &jobs) };
+    let placed =
+        put_on_cluster(all, &Arc::new(cluster), &PartitionMap::new(), &LogNames::default(), Unit::Cpus).unwrap();
+    let setting = Setting::parse("easy:placement=consolidate", "perfect").unwrap();
+    let record = simulate(&placed, &setting, &mut |_| ()).unwrap();
+    let found: Vec<_> = record.outcomes.iter().map(|outcome| outcome.start.get()).collect();
+    assert_eq!((found, record.never.count()), (vec![Some(0), None], 1));
 }

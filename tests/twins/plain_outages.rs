@@ -7,18 +7,18 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::engine::{EngineOptions, Event, Observer, RunRecord};
+use shadowtime::engine::{EngineOptions, Event, Observer, RunRecord, Simulation};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::machine::{Cluster, JobClass, Outage, OutageKind, Outages};
 use shadowtime::request::{Request, Requests};
 use shadowtime::schedule::Machine;
 use shadowtime::time::Time;
-use shadowtime::trace::{LogNames, PartitionMap, Unit, Workload, put_on_cluster};
+use shadowtime::trace::{LogNames, PartitionMap, RunFacts, Unit, Workload, put_on_cluster};
 
 use crate::random::{check, fewer};
 use crate::random_nodes::{node, partition};
-use crate::support::workload;
+use crate::support::{facts, run_with, starts, workload};
 
 const NEVER: i64 = i64::MAX;
 
@@ -767,6 +767,35 @@ fn who_waits_for_what_never_comes_back_never_starts() {
     let case = pool(4, &[(0, 10, 10, 2), (6, 5, 5, 4), (7, 3, 3, 1)], vec![TwinOutage::of(Drain, 2, 5, NEVER, 5)]);
     expect(&case, &["fcfs"], "estimate", &[(0, 10), (-1, -1), (-1, -1)]);
     expect(&case, &["easy"], "estimate", &[(0, 10), (-1, -1), (10, 13)]);
+}
+
+/// Predictions count twice. The first job has half the machine until 20, and counts until 40; the second waits for all of it. The third
+/// may start beside the first, because it counts until 30. When it is back at 15 it counts until 45: it would be in the way.
+#[test]
+fn a_job_that_waits_again_has_its_inflated_length() {
+    let jobs = [(0, 20, 20, 2), (0, 10, 10, 4), (0, 15, 15, 2)];
+    let case = pool(4, &jobs, vec![TwinOutage::of(Down, 2, 5, 15, 5)]);
+    let inflated = EngineOptions { inflate: 2.0, ..EngineOptions::default() };
+    assert_eq!(starts(&run_with(&case.workload(), "easy", "estimate", inflated)), [0, 20, 30]);
+}
+
+/// Half the machine is out. The second job is too wide for the rest, so the third has the reservation, which the fourth would delay. When
+/// the third is cancelled at 5, the fourth starts, though the second is the first of the queue as before.
+#[test]
+fn who_is_cancelled_holds_nothing_any_more() {
+    let jobs = [(0, 10, 10, 1), (1, 10, 10, 4), (1, 10, 10, 2), (1, 20, 20, 1)];
+    let workload = pool(4, &jobs, vec![TwinOutage::of(Down, 2, 0, 100, 0)]).workload();
+    let setting = Setting::parse("easy", "estimate").unwrap();
+    let policy = setting.policy(&facts(&workload.jobs).amid_outages(true));
+    let predictor = setting.predictor(&RunFacts::of(&workload));
+    let simulation = Simulation::new(workload.procs, policy, predictor, EngineOptions::default());
+    let mut simulation = simulation.with_outages(workload.outage_plan());
+    workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
+    simulation.advance_to(5).unwrap();
+    assert_eq!(simulation.machine().waiting.len(), 3);
+    simulation.cancel(JobId(2)).unwrap();
+    simulation.advance_to(6).unwrap();
+    assert_eq!(simulation.outcome(JobId(3)).start.get(), Some(5));
 }
 
 /// Jobs: gap, runtime, what the estimate differs, processors, user, nodes, and which reservation they name.

@@ -8,8 +8,8 @@ use shadowtime::machine::ListRelation::{Apart, Other, Within};
 use shadowtime::machine::{Cluster, NodeShare, Nodes, Shapes, Tres, parse_slurm_conf};
 use shadowtime::request::{Request, Requests};
 use shadowtime::schedule::slurm::nodes::{
-    InUse, NodeSet, NodesState, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass, SlurmQueue,
-    SlurmSite,
+    InUse, NodeCounts, NodeSet, NodesState, RunningJob, SiteLimits, SlurmJob, SlurmNodes, SlurmParameters, SlurmPass,
+    SlurmQueue, SlurmSite, merge_sort,
 };
 use shadowtime::time::{DAY, HOUR};
 use shadowtime::trace::{Conditions, JobArray, LogConditions, Workload};
@@ -75,8 +75,37 @@ fn jobs_of_one_priority_and_age_are_in_order_of_their_numbers() {
     }
     let order = |queue: &SlurmQueue| (0..4).map(|n| queue.entry(n).unwrap().job.id).collect::<Vec<_>>();
     assert_eq!(order(&queue), [9, 7, 8, 6]);
-    queue.rank(|job, _| i64::from(job.id == 6));
+    let first_is_6 = |job: &SlurmJob, _: usize| i64::from(job.id == 6);
+    assert!(queue.rank(first_is_6), "the order has changed");
     assert_eq!(order(&queue), [6, 9, 7, 8]);
+    assert!(!queue.rank(first_is_6), "it is as before");
+}
+
+/// Of the sorted halves the left one comes first unless it is after the other.
+#[test]
+fn equal_entries_stay_in_their_order() {
+    let sorted = merge_sort(&[(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd')], &|one, other| one.0 > other.0);
+    assert_eq!(sorted, [(1, 'b'), (1, 'd'), (2, 'a'), (2, 'c')]);
+}
+
+/// What a main pass starts at 100 of a queue of jobs, and whether it stopped at its depth.
+fn main_pass(site: &SlurmSite, jobs: Vec<SlurmJob>, is_full: bool) -> (Vec<RunningJob>, bool) {
+    let mut queue = SlurmQueue::default();
+    for job in jobs {
+        queue.push(job, site, |_, _| 1);
+    }
+    let mut state = NodesState::new(site);
+    let mut pass = SlurmPass {
+        nodes: SlurmNodes { site, state: &mut state, completing: NodeSet::none(site.len()) },
+        limits: &mut SiteLimits::default(),
+        now: 100,
+        unix_start: 0,
+        reserves_all: false,
+        started: Vec::new(),
+        reserved: Vec::new(),
+    };
+    let is_cut_off = pass.main(|number| queue.entry(number), is_full);
+    (state.in_use.running, is_cut_off)
 }
 
 /// A job of three days is planned for all of them where the partition has no limit, and for an hour where that is the limit.
@@ -84,21 +113,52 @@ fn jobs_of_one_priority_and_age_are_in_order_of_their_numbers() {
 fn a_job_is_planned_for_its_limit_where_the_partition_has_none() {
     let site = site(1);
     for (partition, planned) in [(0, 3 * DAY), (1, HOUR)] {
-        let mut queue = SlurmQueue::default();
-        queue.push(job(1, partition, &site), &site, |_, _| 1);
-        let mut state = NodesState::new(&site);
-        let mut pass = SlurmPass {
-            nodes: SlurmNodes { site: &site, state: &mut state, completing: NodeSet::none(site.len()) },
-            limits: &mut SiteLimits::default(),
-            now: 100,
-            unix_start: 0,
-            reserves_all: false,
-            started: Vec::new(),
-            reserved: Vec::new(),
-        };
-        pass.main(|number| queue.entry(number), true);
-        assert_eq!(state.in_use.running[0].end, 100 + planned, "partition {partition}");
+        let (running, _) = main_pass(&site, vec![job(1, partition, &site)], true);
+        assert_eq!(running[0].end, 100 + planned, "partition {partition}");
     }
+}
+
+/// The daemon looks at one entry more than `default_queue_depth` says.
+#[test]
+fn a_main_pass_stops_behind_its_depth() {
+    let site = SlurmSite::new(Arc::new(cluster(3)), SlurmParameters { depth: 1, ..SlurmParameters::default() });
+    let jobs = || (1..=3).map(|id| job(id, 0, &site)).collect();
+    let started = |is_full| {
+        let (running, is_cut_off) = main_pass(&site, jobs(), is_full);
+        (running.len(), is_cut_off)
+    };
+    assert_eq!([started(false), started(true)], [(2, true), (3, false)]);
+}
+
+/// A job that takes its node whole may have all CPUs that MaxCPUsPerNode allows, and no more.
+#[test]
+fn a_whole_node_is_within_the_limit_of_its_partition() {
+    for (most, expected) in [(3, 0), (4, 1)] {
+        let conf = format!("NodeName=n1 CPUs=4\nPartitionName=all Nodes=ALL Default=YES MaxCPUsPerNode={most}\n");
+        let (cluster, _) = parse_slurm_conf(&conf, Path::new("")).unwrap();
+        let site = SlurmSite::new(Arc::new(cluster), SlurmParameters::default());
+        let request = Request { cpus: 1, exclusive: true, ..Request::default() };
+        let whole = SlurmJob { id: 1, limit: HOUR, ..SlurmJob::of(&request, vec![0], &site.cluster) };
+        assert_eq!(main_pass(&site, vec![whole], true).0.len(), expected, "{most}");
+    }
+}
+
+/// A partition allows three nodes at most, another one any number. Two tasks cannot use more than two nodes, unless the job asks for more.
+#[test]
+fn the_nodes_of_a_job_are_those_that_its_partition_and_its_tasks_allow() {
+    let conf =
+        "NodeName=n[1-8] CPUs=4\nPartitionName=all Nodes=ALL Default=YES MaxNodes=3\nPartitionName=any Nodes=ALL\n";
+    let (cluster, _) = parse_slurm_conf(conf, Path::new("")).unwrap();
+    let counts = |tasks, min_nodes, max_nodes| {
+        let request = Request { tasks, min_nodes, max_nodes, ..Request::default() };
+        let job = SlurmJob::of(&request, vec![0, 1], &cluster);
+        [0, 1].map(|partition| job.counts(&cluster, partition).map(|counts| job.counts_by_tasks(&counts)))
+    };
+    let of = |least, most, wanted| Some(NodeCounts { least, most, wanted });
+    assert_eq!(counts(0, 1, 5), [of(1, 3, 3), of(1, 5, 5)]);
+    assert_eq!(counts(0, 4, 5), [None, of(4, 5, 5)]);
+    assert_eq!(counts(2, 1, 5), [of(1, 2, 3), of(1, 2, 5)]);
+    assert_eq!(counts(2, 3, 5), [of(3, 3, 3), of(3, 3, 5)]);
 }
 
 /// A job that is stopped has given its nodes back. When it leaves later, it has nothing more to give.

@@ -10,14 +10,13 @@ use crate::cli::{ABOUT, GROUPS};
 use crate::experiment::{OptionForm, Section};
 
 /// The options of a simulation that are used most.
-const OPTIONS: [(&str, &str); 10] = [
+const OPTIONS: [(&str, &str); 9] = [
     ("--scheduler <SPEC>", "Which job starts when; a list compares several: easy,sjbf"),
     ("--predictor <SPEC>", "How runtimes are predicted; a list too: sbh,ruh:window=2"),
     ("--baseline <S/P>", "Add the improvement over this one, such as easy/estimate"),
     ("--procs <N>", "Processors of the machine, if the log does not say it"),
     ("--machine <FILE>", "Its nodes and partitions, from a slurm.conf or TOML"),
-    ("--first <N>", "Only the first N jobs"),
-    ("--from, --to <WHEN>", "Only jobs submitted in this time: 30d, or a date"),
+    ("--first, --from <X>", "Only the first 1000 jobs; only those from 30d on"),
     ("--replications <N>", "Repeat on other years of the log: is a difference chance?"),
     ("--by <KEYS>", "Figures of groups of jobs too: width, user, queue, week"),
     ("--format <FORMAT>", "table (on a terminal), csv (elsewhere) or json"),

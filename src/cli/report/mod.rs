@@ -29,6 +29,7 @@ use crate::trace::{Moment, ReadOptions, TraceError, Workload};
 
 use charts::gantts;
 pub use charts::with_gantt;
+pub use provenance::words_of;
 
 /// The subcommand.
 pub const COMMAND: CommandForm = CommandForm {
@@ -126,7 +127,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let (mut watched, threads) = (Watched::default(), args.output.threads());
     watch_for_page(&mut watched);
     let wanted =
-        WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records: with_gantt(&log.settings) };
+        WatchedRuns { rows: RowsAlone::of(log.runs_of_each), watched, with_records: with_gantt(&log.settings) };
     let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
     warn_of_other_jobs(rows.iter().take(log.settings.len()));
     let shown: Vec<WatchedRun> = extras.into_iter().flatten().collect();

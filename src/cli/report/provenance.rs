@@ -1,6 +1,6 @@
 //! What was run, for the top of a report.
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 
 use crate::cli::is_given;
 use crate::cli::log::LogArgs;
@@ -16,7 +16,7 @@ const NOT_REPEATED: [&str; 9] = ["log", "trace", "out", "svg", "folder", "thread
 
 /// The facts of a report on a log.
 pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) -> Vec<Fact> {
-    let LogUnderSettings { log, workload, replications, .. } = shown;
+    let LogUnderSettings { log, workload, runs_of_each, .. } = shown;
     let is_alone = shown.settings[0].baseline.is_none();
     let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
     let mut facts = vec![
@@ -38,8 +38,8 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) ->
     facts.extend(reading_in_words(&log.source).into_iter().map(|words| Fact::new("reading", words)));
     let dropped = dropped_in_words(&workload.cleaning).unwrap_or("no records".to_string());
     facts.push(Fact::new("dropped", dropped));
-    if *replications > 1 {
-        facts.push(Fact::new("runs", format!("{replications} of each setting; charts show those on the log as it is")));
+    if *runs_of_each > 1 {
+        facts.push(Fact::new("runs", format!("{runs_of_each} of each setting; charts show those on the log as it is")));
     }
     facts
 }
@@ -58,13 +58,21 @@ fn machine_in_words(workload: &Workload) -> String {
 
 /// The command that gives the same report again. Without a baseline `is_alone`: the command would have one by default.
 fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
-    let command = super::COMMAND.whole();
-    let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
     let mut words = vec!["sim".to_string(), "report".to_string()];
-    words.extend(log.map(quoted));
+    words.extend(words_of(&super::COMMAND.whole(), matches, log, &[]));
+    if is_alone && !is_given(matches, "baseline") {
+        words.push("--baseline none".to_string());
+    }
+    words.join(" ")
+}
+
+/// The words of a command line behind the name of the command, without those of options that do not change results, nor of these.
+pub fn words_of(command: &Command, matches: &ArgMatches, log: Option<&str>, left_out: &[&str]) -> Vec<String> {
+    let quoted = |text: &str| shlex::try_quote(text).map_or(text.to_string(), |quoted| quoted.into_owned());
+    let mut words: Vec<String> = log.map(quoted).into_iter().collect();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
-        if NOT_REPEATED.contains(&id) || !is_given(matches, id) {
+        if NOT_REPEATED.contains(&id) || left_out.contains(&id) || !is_given(matches, id) {
             continue;
         }
         let Some(long) = argument.get_long() else { continue };
@@ -77,8 +85,5 @@ fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
             }
         }
     }
-    if is_alone && !is_given(matches, "baseline") {
-        words.push("--baseline none".to_string());
-    }
-    words.join(" ")
+    words
 }

@@ -16,16 +16,19 @@ use super::names::NamesOption;
 use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
-use super::report::{ColorsBy, watch_for_page, with_gantt, write_page};
+use super::report::{ColorsBy, watch_for_page, with_gantt, words_of, write_page};
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
+use super::what_if;
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
 use crate::experiment::{Options, Setting};
 use crate::metrics::{
     Breakdown, Given, Measure, Probes, Replicates, RunRow, Series, WaitReasonMeter, WaitReasons, Watched,
 };
-use crate::report::{Width, counted, with_swept, write_breakdown, write_comparison, write_reasons};
+use crate::report::{
+    Width, counted, ranked, with_swept, write_breakdown, write_comparison, write_ranking, write_reasons,
+};
 use crate::runs::{ComputedRuns, FinishedRun, RowsAlone, Simulated, WantedOfRuns};
 use crate::time::{Seconds, parse_duration};
 use crate::trace::{self, ReadOptions, Workload};
@@ -36,7 +39,7 @@ use groups::GroupPlan;
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
     let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
-    let command = slurm_conf::add(options::with_lists(command), SLURM_CONF);
+    let command = what_if::add(slurm_conf::add(options::with_lists(command), SLURM_CONF));
     SimulateArgs::augment_args(command).mut_arg("top", |top| top.requires("by")).mut_arg("log", |log| {
         log.help("The log, plain, .gz or .zst; - for standard input [default: the embedded log, compared with easy/estimate]")
     })
@@ -153,7 +156,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let args: SimulateArgs = super::parsed(matches);
     let mut list = options::read_settings(matches, None)?;
     let has_default = matches.contains_id(slurm_conf::NAME) || is_given(matches, "baseline");
-    if args.log.given().is_none() && !has_default {
+    if args.log.given().is_none() && !has_default && !list.is_what_if() {
         let baseline = Setting::parse_pair(PLAIN_EASY)?;
         list.options.iter_mut().for_each(|options| options.baseline = Some(baseline.clone()));
     }
@@ -179,6 +182,9 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         return refuse(
             "--names has no effect without --by, --by-out, --jobs-out or --html: the summary names nobody; remove it",
         );
+    }
+    if args.html.is_some() && list.is_what_if() {
+        return refuse("--html shows settings at one site: leave --what-if or --html out");
     }
     if args.html.is_some() {
         list.refuse_conditions("--html is for")?;
@@ -229,9 +235,11 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(_) => with_gantt(&log.settings),
         None => 0..0,
     };
-    let runs = WatchedRuns { rows: RowsAlone::of(log.replications), watched, with_records };
+    let runs = WatchedRuns { rows: RowsAlone::of(log.runs_of_each), watched, with_records };
     let wanted = RunsWithGroups { runs, groups: &groups };
-    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
+    let ComputedRuns { mut rows, extras, .. } =
+        log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
+    log.compare_machines(&mut rows);
     let details: Vec<RunDetails> = extras.into_iter().flatten().collect();
     let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
     let simulating = (total - reading).as_secs_f64();
@@ -249,6 +257,13 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     for members in &conditions {
         warn_of_other_jobs(members.iter().map(|&at| &rows[at]));
     }
+    // What repeats a row of the ranking of --what-if auto.
+    let repeated = what_if::is_auto(matches).then(|| {
+        let command = with_arguments(Command::new("sim"));
+        let without = [what_if::NAME, "html", "by", "top", "by_out", "reasons", "threads"];
+        let words = words_of(&command, matches, args.log.given(), &without);
+        ["sim".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    });
     let zone = workload.unix_start.map(|_| workload.zone.name());
     let table = |out: &mut dyn Write, width: Width| {
         for (number, members) in conditions.iter().enumerate() {
@@ -256,7 +271,10 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
                 writeln!(out)?;
             }
             let own: Vec<Replicates<'_>> = members.iter().map(|&at| runs[at].clone()).collect();
-            write_comparison(out, width, &own, &log.shared_options(members))?;
+            match &repeated {
+                None => write_comparison(out, width, &own, &log.shared_options(members))?,
+                Some(repeated) => write_ranking(out, width, &own, &log.shared_options(members), repeated)?,
+            }
             if args.reasons {
                 let details: Vec<&RunDetails> = members.iter().map(|&at| &details[at]).collect();
                 writeln!(out)?;
@@ -280,6 +298,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         let row = with_swept(runs.cells(given, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
         with_swept(row, log.swept(at))
     };
-    let rows: Vec<_> = runs.iter().enumerate().map(cells).collect();
+    let order = if repeated.is_some() { ranked(&runs) } else { (0..runs.len()).collect() };
+    let rows: Vec<_> = order.into_iter().map(|at| cells((at, &runs[at]))).collect();
     Ok(print.print_rows(stdout_taken, &rows, table)?)
 }

@@ -15,7 +15,7 @@ use stored::{merge, missing_cells, print_missing, print_not_done, status};
 use super::{CommandForm, parsed};
 use crate::cli::failure::{UsageError, refuse, refuse_program};
 use crate::cli::interrupt;
-use crate::cli::notes::warn_of_never;
+use crate::cli::notes::report_remarks;
 use crate::cli::options;
 use crate::cli::output_options::{Format, OutputOptions, PrintOptions, listing, reporting};
 use crate::cli::places::{given_files, refuse_collisions};
@@ -66,8 +66,9 @@ struct SweepArgs {
     /// contains them
     #[arg(long, help_heading = "Sweep")]
     change_grid: bool,
-    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), and print
-    /// means with 95% intervals: the same as --replication 0..N-1 with all other columns in --group-by
+    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), with --resample users on
+    /// the log and on N resamples, and print means with 95% intervals: the same as --replication 0..N-1 (0..N) with all other columns
+    /// in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
     /// Allow the programs of `exec` predictors and schedulers that are named in a file of lists or in the folder of a sweep
@@ -367,7 +368,7 @@ fn run_here(args: &SweepArgs, html: Option<Output>, mut cells: SweepCells<'_>, t
     if sweep.grid.given().has(When::Feedback) {
         note(FEEDBACK_NOTE);
     }
-    warn_of_never(&report.never);
+    report_remarks(&report.remarks);
     print_not_done("failed", &sweep.grid, &report.failures);
     if let Some(shard) = args.shard.filter(|&shard| shard != Shard::WHOLE) {
         return match report.failures.len() {

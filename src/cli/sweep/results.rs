@@ -22,7 +22,7 @@ pub fn print_results(args: &SweepArgs, all: &SweepCells<'_>, file: &Path) -> any
     if !names.is_empty() {
         let rows = all.rows().collect::<Result<Vec<_>, _>>()?;
         let groups = groups(&sweep.grid, &names, &rows)?;
-        let cells: Vec<_> = groups.iter().map(|group| group_cells(&names, group)).collect();
+        let cells = group_cells(&names, &groups);
         let pooled = pooled_in_words(&pooled(&sweep.grid, &groups), &names);
         print.print_rows(false, &cells, |out, width| {
             write_groups(out, width, &names, &groups)?;

@@ -20,7 +20,7 @@ pub struct SharedArgs {
     /// Which waits are predicted: those recorded in the log (replay), or those of the log simulated under this scheduler
     #[arg(long, value_name = "SPEC", default_value = "replay", value_parser = parse_scheduler, display_order = 0)]
     pub scheduler: Spec,
-    /// The runtime predictor of that simulation
+    /// The runtime predictor of the simulation under --scheduler
     #[arg(long, value_name = "SPEC", default_value = predict::catalog::DEFAULT, value_parser = parse_predictor, display_order = 0)]
     pub predictor: Spec,
     /// The number of latest starts that predictions are made from

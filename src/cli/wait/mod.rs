@@ -16,7 +16,7 @@ use super::log::read_and_clean;
 use super::notes::{report_cleaning, report_requests, warn_of_never};
 use super::options;
 use super::progress::Progress;
-use super::slurm_conf::{self, SLURM_CONF};
+use super::slurm_conf;
 use super::stderr::note;
 use super::{CommandForm, is_given, parsed};
 use crate::experiment::{Options, Section, simulate};
@@ -54,7 +54,8 @@ pub const COMMAND: CommandForm = CommandForm {
 
 fn with_options(command: Command) -> Command {
     use Section::{Estimates, Log, Machine, Reading, Shape};
-    slurm_conf::add(options::add(command, &[Log, Machine, Reading, Estimates, Shape]), SLURM_CONF)
+    let about = "A site's slurm.conf: the scheduler slurm has its keys, and its nodes are the machine, unless --machine or --procs is given; see `sim help slurm`";
+    slurm_conf::add(options::add(command, &[Log, Machine, Reading, Estimates, Shape]), about)
 }
 
 /// The options of a run, with the scheduler of a slurm.conf if there is one.

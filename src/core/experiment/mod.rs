@@ -12,10 +12,13 @@ mod run;
 mod run_key;
 mod used_program;
 mod values;
+mod what_if;
 
 pub use effects::{acting_scheduler, is_idle, refuse_idle, refuse_idle_keys, refuse_overruled};
 pub use episodes::{EpisodeRun, Episodes};
 pub use option_table::{OPTIONS, OptionForm, Section};
 pub use options::Options;
+pub use prepare::{CleanedAtSite, LeftOut};
 pub use run::{Setting, simulate, split_pair};
 pub use used_program::{ProgramRole, UsedProgram};
+pub use what_if::{SLURM_CONF, SiteChange};

@@ -29,8 +29,11 @@ pub struct Options {
     pub reading: LogReading,
     /// The machine of nodes on which the jobs run. None: a pool of processors.
     pub machine: Option<Arc<MachineFile>>,
-    /// The machine of the baseline, if its scheduler brings another one.
-    pub baseline_machine: Option<Arc<MachineFile>>,
+    /// What the baseline runs with in the place of these options, beside its own scheduler and predictor: another machine, or the
+    /// site as it is. None: the same.
+    pub baseline_site: Option<Arc<Options>>,
+    /// The name of the change that makes these options of those of the baseline. None: it is no change of a site.
+    pub what_if: Option<String>,
     /// Who may use how much of it. None: what the machine's own file says.
     pub associations: Option<Arc<AssociationsFile>>,
     /// Other names for partitions of the log.
@@ -70,7 +73,8 @@ impl Default for Options {
             skip_bad_lines: false,
             reading: LogReading::default(),
             machine: None,
-            baseline_machine: None,
+            baseline_site: None,
+            what_if: None,
             associations: None,
             partition_map: PartitionMap::new(),
             outages: None,
@@ -97,6 +101,13 @@ impl Options {
             (None, Some(machine)) => what(&machine.cluster.associations),
             (_, None) => false,
         }
+    }
+
+    /// The options with which the baseline runs, on the same part and the same copy of the log.
+    pub fn of_baseline(&self) -> Options {
+        let site = self.baseline_site.as_deref().unwrap_or(self).clone();
+        let Shaping { resample, shake, seed, .. } = self.shaping;
+        Options { shaping: Shaping { resample, shake, seed, ..site.shaping }, ..site }
     }
 
     /// The spec that is the value of this option. None for an option of another kind, or if it is not set.

@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use super::options::Options;
 use super::run::Setting;
-use crate::job::Job;
-use crate::machine::{MachineFile, Outages, Unplaceable};
+use crate::machine::Outages;
 use crate::model::replace_estimates;
 use crate::schedule;
-use crate::time::Time;
 use crate::trace::{
     Cleaning, Log, LogNames, LogSite, MissingEstimate, Overrun, TraceError, Workload, clean, clean_at, clean_out,
-    nodes_of, outages_of, put_on_cluster, shape,
+    nodes_of, outages_of, put_on_cluster, shape_like,
 };
 
-/// Jobs that are left out, because they cannot run on all machines that are compared.
-type LeftOut = BTreeSet<JobKey>;
+/// The records of jobs that are left out, because they cannot run at all sites that are compared.
+pub type LeftOut = BTreeSet<u32>;
 
-/// The number of a job and its submission: numbers may repeat.
-type JobKey = (i64, Time);
-
-fn job_key(job: &Job) -> JobKey {
-    (job.number, job.submission.submit)
+/// The jobs of a log at one of several sites that are compared.
+#[derive(Clone, Debug)]
+pub struct CleanedAtSite {
+    /// The jobs that can run at all of them.
+    pub workload: Workload,
+    /// The jobs that can run at others, but not here.
+    pub lacking: LeftOut,
 }
 
 impl Options {
@@ -68,25 +68,26 @@ impl Options {
         self.clean_without(log, &LeftOut::new())
     }
 
-    /// As [`Options::clean`], on each of several machines, with the jobs that can run on all of them: settings on different machines
-    /// are compared by the same jobs.
+    /// As [`Options::clean`], at each of several sites, with the jobs that can run at all of them: settings at different sites are
+    /// compared by the same jobs.
     ///
     /// # Errors
     /// As [`Options::clean`].
-    pub fn clean_on_all(&self, machines: &[Option<Arc<MachineFile>>], log: &Log) -> Result<Vec<Workload>, TraceError> {
-        let on = |machine: &Option<Arc<MachineFile>>| Options { machine: machine.clone(), ..self.clone() };
-        let alone = machines.iter().map(|machine| on(machine).clean(log));
+    pub fn clean_at_all(sites: &[Options], log: &Log) -> Result<Vec<CleanedAtSite>, TraceError> {
+        let alone = sites.iter().map(|site| site.clean(log));
         let alone: Vec<Workload> = alone.collect::<Result<_, _>>()?;
-        let jobs: Vec<LeftOut> = alone.iter().map(|workload| workload.jobs.iter().map(job_key).collect()).collect();
-        let is_everywhere = |job: &JobKey| jobs.iter().all(|others| others.contains(job));
-        if jobs.iter().flatten().all(is_everywhere) {
-            return Ok(alone);
-        }
-        let common = machines.iter().zip(&jobs).map(|(machine, own)| {
-            let left_out = own.iter().filter(|job| !is_everywhere(job)).copied().collect();
-            on(machine).clean_without(log, &left_out)
+        let records: Vec<LeftOut> =
+            alone.iter().map(|workload| workload.jobs.iter().map(|job| job.record).collect()).collect();
+        let all: LeftOut = records.iter().flatten().copied().collect();
+        let lacking = records.iter().map(|own| all.difference(own).copied().collect::<LeftOut>());
+        let lacking: Vec<LeftOut> = lacking.collect();
+        let left_out: LeftOut = lacking.iter().flatten().copied().collect();
+        let cleaned = sites.iter().zip(alone).zip(lacking).map(|((site, alone), lacking)| {
+            let is_whole = alone.jobs.iter().all(|job| !left_out.contains(&job.record));
+            let workload = if is_whole { alone } else { site.clean_without(log, &left_out)? };
+            Ok(CleanedAtSite { workload, lacking })
         });
-        common.collect()
+        cleaned.collect()
     }
 
     fn clean_without(&self, log: &Log, left_out: &LeftOut) -> Result<Workload, TraceError> {
@@ -111,14 +112,7 @@ impl Options {
 
     /// Puts the jobs on the machine, and finds out which of them follow others.
     fn complete(&self, mut workload: Workload, log: &Log, left_out: &LeftOut) -> Result<Workload, TraceError> {
-        let Workload { jobs, cleaning, .. } = &mut workload;
-        jobs.retain(|job| {
-            let stays = !left_out.contains(&job_key(job));
-            if !stays {
-                cleaning.add_unplaceable(job.number, &Unplaceable::OnlyHere);
-            }
-            stays
-        });
+        workload.leave_out(|job| left_out.contains(&job.record))?;
         let mut workload = self.put_on_machine(workload, log)?;
         workload.outages = self.outages_of(&workload, &log.names)?;
         self.feedback.iter().try_fold(workload, |workload, model| model.link(workload, &log.preceding))
@@ -180,11 +174,19 @@ impl Options {
     /// # Errors
     /// As [`crate::trace::shape`], or if no job is left to measure.
     pub fn shape(&self, workload: Workload) -> Result<Workload, TraceError> {
+        self.shape_like(workload, None)
+    }
+
+    /// The same as [`shape_like`], for the site of a comparison.
+    ///
+    /// # Errors
+    /// As [`Options::shape`].
+    pub fn shape_like(&self, workload: Workload, like: Option<&Workload>) -> Result<Workload, TraceError> {
         if self.shaping.resample.is_some() && self.has_replay() {
             let why = "replay repeats the waits of the log, and a resample has none: remove --resample";
             return Err(TraceError::unusable(&workload.label, why));
         }
-        let workload = shape(workload, &self.shaping)?;
+        let workload = shape_like(workload, like, &self.shaping)?;
         if self.measure.jobs(workload.jobs.len()).is_empty() {
             let why = format!("--warmup and --cooldown leave none of the {} to measure", workload.jobs.len());
             return Err(TraceError::NoJobs { name: workload.label, why });

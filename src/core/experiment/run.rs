@@ -1,6 +1,7 @@
 //! Runs a scheduler with a predictor on a workload.
 
-use crate::engine::{self, EngineError, EngineOptions, Gate, Named, Observer, RunRecord, Simulation};
+use crate::engine::{self, EngineError, EngineOptions, Gate, Named, NeverStarted, Observer, RunRecord, Simulation};
+use crate::job::{Job, Submission};
 use crate::predict::{self, Predictor, RunFacts};
 use crate::schedule::{self, LogFacts, Scheduler};
 use crate::spec::{Spec, SpecError};
@@ -88,6 +89,26 @@ impl Setting {
         let log = LogFacts::of_jobs(jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
         let log = log.with_arrays(&arrays).amid_outages(workload.outages.is_some());
         self.run_with_gate(self.policy(&log), gate, workload, observer, progress)
+    }
+
+    /// The jobs that the scheduler can never start on the nodes of a workload, even if they are idle. It is asked when they arrive,
+    /// so nothing is simulated.
+    ///
+    /// # Errors
+    /// If the policy or the predictor breaks its contract.
+    pub fn never_starting(&self, workload: &Workload) -> Result<NeverStarted, EngineError> {
+        let (facts, arrays) = (RunFacts::of(workload), TaskArrays::of(workload));
+        let log = LogFacts::of_jobs(&workload.jobs, &workload.wide).on(workload.shapes.as_ref()).of_run(&facts);
+        let scheduler = self.policy(&log.with_arrays(&arrays));
+        let options = EngineOptions { unix_start: workload.unix_start, ..self.engine };
+        let first = workload.first_submit();
+        let mut simulation = Simulation::new(workload.procs, scheduler, self.predictor(&facts), options);
+        for job in &workload.jobs {
+            let submission = Submission { submit: first, ..job.submission };
+            simulation.submit(&Job { submission, ..*job })?;
+        }
+        simulation.settle(first)?;
+        Ok(simulation.never_started().clone())
     }
 
     /// As [`Setting::run`], with this scheduler instead of its own.

@@ -6,7 +6,7 @@ use super::option_table::{OPTIONS, OptionForm, Section};
 use super::options::Options;
 use super::run::Setting;
 use crate::machine::MachineFile;
-use crate::metrics::{Column, RunLabel};
+use crate::metrics::{Column, More, RunLabel};
 use crate::trace::{Cleaning, Resample, Workload};
 
 impl Options {
@@ -36,6 +36,8 @@ impl Options {
             predictor: self.predictor.to_string(),
             dropped: workload.cleaning.dropped(),
             options: self.in_row(),
+            what_if: self.what_if.clone().unwrap_or_default(),
+            more: More::default(),
         }
     }
 
@@ -63,11 +65,7 @@ impl Options {
                 // Its content, whatever its name is.
                 "requests" => self.reading.requests.as_ref().map(|file| format!("{:032x}", file.digest)),
                 "outages" => self.outages.as_ref().map(|file| format!("{:?}", file.rows)),
-                "machine" => {
-                    let machines = [&self.machine, &self.baseline_machine].into_iter().flatten();
-                    let contents: Vec<String> = machines.map(|machine| machine.content()).collect();
-                    Some(contents.join("; baseline ")).filter(|contents| !contents.is_empty())
-                }
+                "machine" => self.machine.as_ref().map(|machine| machine.content()),
                 "associations" => {
                     let of = |machine: &Arc<MachineFile>| self.associations.as_ref()?.of(&machine.cluster).ok();
                     self.machine.as_ref().and_then(of).map(|of| format!("{:?}", of.associations))
@@ -80,6 +78,8 @@ impl Options {
             };
             text.extend(value.map(|value| format!("{}={value}\n", option.name)));
         }
+        let site = self.baseline_site.as_ref().map(|_| Options { baseline_site: None, ..self.of_baseline() });
+        text.extend(site.map(|site| format!("baseline on\n{}", site.canonical())));
         text
     }
 
@@ -122,7 +122,11 @@ mod tests {
             let cluster = Arc::new(parse_toml(&format!("[[nodes]]\nname = \"n\"\ncpus = {cpus}")).unwrap());
             Some(Arc::new(MachineFile { file: "site.toml".to_string(), cluster, ignored: Vec::new() }))
         };
-        let run = |own, baseline_machine| Options { machine: machine(own), baseline_machine, ..Options::default() };
+        let run = |own, of_baseline: Option<Arc<MachineFile>>| {
+            let on = |machine| Arc::new(Options { machine, ..Options::default() });
+            let baseline_site = of_baseline.map(|machine| on(Some(machine)));
+            Options { machine: machine(own), baseline_site, ..Options::default() }
+        };
         let keys = [None, machine(2), machine(3)].map(|baseline| run(1, baseline).canonical());
         assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
         assert_eq!(run(1, machine(3)).canonical(), keys[2]);

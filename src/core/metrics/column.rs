@@ -77,6 +77,8 @@ pub enum Shown {
     Percent,
     /// An improvement in percent, which may be negative.
     Improvement,
+    /// Hours, without decimals if there are many.
+    Hours,
     /// A count with separated thousands.
     Count,
     /// A count as above, with its share of the measured jobs.

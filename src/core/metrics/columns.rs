@@ -112,6 +112,8 @@ run_columns! {
         run.summary.linked_jobs, only(When::Feedback);
     THINK_MEAN duration "think_mean" "seconds from these ends to the submission, mean"
         run.summary.think_mean.map(Cell::Seconds), only(When::Feedback);
+    WHAT_IF key "what_if" "the change of --what-if by its name; empty for the site as it is"
+        run.label.what_if.clone(), only(When::WhatIf);
     BASELINE key "baseline" "what the run is compared with, scheduler/predictor"
         run.baseline.as_ref().map(|base| base.name.clone()), only(When::Baseline);
     WAIT_GAIN percent "wait_improvement_pct" "improvement of wait_mean over the baseline in percent"
@@ -127,6 +129,12 @@ run_columns! {
         run.baseline.as_ref().map(|base| base.losers.users_pct), lower, only(When::Baseline), main(Main::Compared);
     AREA_LOSE percent "area_lose_pct" "percentage of the area (processors x runtime) that belongs to these users"
         run.baseline.as_ref().map(|base| base.losers.area_pct), lower, only(When::Baseline), main(Main::Compared);
+    WAIT_SAVED real "wait_hours_saved" "hours that all jobs together wait less than in the site as it is"
+        run.wait_hours_saved(), only(When::WhatIf), shown(Shown::Hours);
+    SAVED_PER_NODE real "wait_hours_saved_per_node_day" "the same per day of each node that the machine has more, or less"
+        run.wait_hours_saved_per_day(run.label.more.nodes()), only(When::WhatIf), shown(Shown::Hours);
+    SAVED_PER_PROC real "wait_hours_saved_per_proc_day" "the same per day of each processor of a pool"
+        run.wait_hours_saved_per_day(run.label.more.procs()), only(When::WhatIf), shown(Shown::Hours);
     // Makes the labels of any two rows differ if their settings differ. It is the last.
     OPTIONS key "options" "other options that change the result, as in first=1000 load=1.1" run.label.options.clone();
 }
@@ -147,7 +155,7 @@ impl Column {
 
     /// Whether the column exists only if there is a baseline.
     pub fn needs_baseline(&self) -> bool {
-        self.when == When::Baseline
+        matches!(self.when, When::Baseline | When::WhatIf)
     }
 
     /// Whether it is the improvement of another column over the baseline.
@@ -221,6 +229,7 @@ impl RunRow {
             (When::Preemption, self.summary.preempted.is_some()),
             (When::Feedback, self.summary.linked_jobs.is_some()),
             (When::Outages, self.summary.available.is_some()),
+            (When::WhatIf, !self.label.what_if.is_empty()),
         ])
     }
 

@@ -42,7 +42,7 @@ pub use pictures::{Gantt, GanttJob, GanttNode, MOST_JOBS, NodeGrants, busiest_wi
 pub use probe::{AllPredictions, EndedRun, KeptRecord, Probe, Probes, Seen, Watched};
 pub use reasons::{WaitReason, WaitReasonMeter, WaitReasons, reason_on};
 pub use replicates::{Condition, Group, Interval, Ranking, Replicates, Standing, Verdict, rank, times_best};
-pub use row::{Baseline, RunLabel, RunRow};
+pub use row::{Baseline, More, RunLabel, RunRow};
 pub use series::{SERIES_COLUMNS, Series, SeriesStep};
 pub use summary::{Summary, summarize, summarize_with_users};
 pub use when::{Given, When};

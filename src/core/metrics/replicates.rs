@@ -63,6 +63,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// That of another year. None for less than two resamples.
+    fn of_year(gain: &YearGain) -> Option<Verdict> {
+        Some(match (gain.low?, gain.high?) {
+            (low, _) if low > 0.0 => Verdict::Better,
+            (_, high) if high < 0.0 => Verdict::Worse,
+            _ => Verdict::NotSure,
+        })
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -155,8 +164,11 @@ impl<'a> Replicates<'a> {
         [self.label().predictor.clone()].into_iter().chain(options).collect()
     }
 
-    /// `SCHEDULER/PREDICTOR`, with other options of the setting.
+    /// `SCHEDULER/PREDICTOR`, with other options of the setting; the name of a change of a site.
     pub fn name(&self) -> String {
+        if self.is_change() {
+            return self.label().what_if.clone();
+        }
         format!("{}/{}", self.label().scheduler, self.predictor())
     }
 
@@ -171,10 +183,15 @@ impl<'a> Replicates<'a> {
             let base = row.baseline.as_ref()?;
             let (scheduler, predictor) = base.name.split_once('/')?;
             let (scheduler, predictor) = (scheduler.to_string(), predictor.to_string());
-            let label = RunLabel { scheduler, predictor, ..row.label.clone() };
+            let label = RunLabel { scheduler, predictor, what_if: String::new(), ..row.label.clone() };
             Some(RunRow { label, summary: base.summary, baseline: None })
         };
         self.rows.iter().filter_map(row).collect()
+    }
+
+    /// Whether it is a change of a site, which is its baseline.
+    pub fn is_change(&self) -> bool {
+        !self.label().what_if.is_empty()
     }
 
     /// Whether it is its own baseline: the same setting with the same figures. (The engine's options do not hold for a
@@ -182,7 +199,9 @@ impl<'a> Replicates<'a> {
     pub fn is_baseline(&self) -> bool {
         let RunLabel { scheduler, predictor, .. } = self.label();
         let is_same = |row: &&RunRow| row.baseline.as_ref().is_some_and(|base| base.summary == row.summary);
-        self.baseline() == Some(&format!("{scheduler}/{predictor}")) && self.rows.iter().all(is_same)
+        !self.is_change()
+            && self.baseline() == Some(&format!("{scheduler}/{predictor}"))
+            && self.rows.iter().all(is_same)
     }
 
     /// The values of a column that are defined, as they are printed.
@@ -277,6 +296,16 @@ impl<'a> Replicates<'a> {
         Interval::of(self.drawn().filter_map(percent))
     }
 
+    /// The names and values of the main figures: means with half-widths, or with `as_years` those of resamples, as in
+    /// [`Replicates::cells`].
+    pub fn main_cells(&self, as_years: bool) -> Cells {
+        let of_column = |(column, mean): (&Column, Interval)| match as_years {
+            true => self.cells_of_years(column),
+            false => mean.cells(column.name).to_vec(),
+        };
+        self.main_means().flat_map(of_column).collect()
+    }
+
     /// The mean of the paired differences from the baseline in the unit of the column; positive is better.
     pub fn gain(&self, column: &Column) -> Interval {
         let gain = |row: &RunRow| column.gain(&row.baseline.as_ref()?.summary, &row.summary);
@@ -285,11 +314,32 @@ impl<'a> Replicates<'a> {
 
     /// The same from another setting, in runs with the same seeds.
     pub fn gain_over(&self, other: &Replicates<'_>, column: &Column) -> Interval {
+        let gain = |(base, own): (&RunRow, &RunRow)| column.gain(&base.summary, &own.summary);
+        self.interval(self.pairs(other).into_iter().filter_map(gain))
+    }
+
+    /// With resamples: how it compares with another setting in another year. None for runs of the same year, and for a column that
+    /// is neither good nor bad.
+    pub fn year_gain_over(&self, other: &Replicates<'_>, column: &Column) -> Option<YearGain> {
+        let better = column.better.filter(|_| self.is_another_year)?;
+        let figures =
+            |(base, own): (&RunRow, &RunRow)| Some((column.figure_of(&base.summary)?, column.figure_of(&own.summary)?));
+        YearGain::of(better, &self.pairs(other).into_iter().filter_map(figures).collect::<Vec<_>>())
+    }
+
+    /// The runs of another setting and its own with the same seeds, each pair once, without that of the log if there are resamples.
+    fn pairs<'b>(&'b self, other: &'b Replicates<'_>) -> Vec<(&'b RunRow, &'b RunRow)> {
         let pairs = self.by_seeds.iter().filter_map(|(seeds, own)| Some((*own, *other.by_seeds.get(seeds)?)));
-        let pairs: BTreeSet<(usize, usize)> = pairs.collect();
-        let pairs = pairs.iter().filter(|(own, _)| Some(*own) != self.log);
-        let gain = |&(own, base): &(usize, usize)| column.gain(&other.rows[base].summary, &self.rows[own].summary);
-        self.interval(pairs.filter_map(gain))
+        let pairs: BTreeSet<(usize, usize)> = pairs.filter(|(own, _)| Some(*own) != self.log).collect();
+        pairs.into_iter().map(|(own, base)| (other.rows[base], self.rows[own])).collect()
+    }
+
+    /// Whether the difference from another setting is more than chance, by the measure of [`Replicates::verdict`].
+    fn verdict_over(&self, other: &Replicates<'_>, column: &Column) -> Option<Verdict> {
+        match self.is_another_year {
+            true => Verdict::of_year(&self.year_gain_over(other, column)?),
+            false => self.gain_over(other, column).verdict(),
+        }
     }
 
     /// Whether the difference from the baseline is more than chance. None for a single run, without a baseline, and for a column
@@ -298,11 +348,7 @@ impl<'a> Replicates<'a> {
         match column.needs_baseline() && self.baseline().is_some() && self.count() > 1 {
             true if self.mean(column).mean > 0.0 => Some(Verdict::Worse),
             true => Some(self.no_verdict()),
-            false if self.is_another_year => self.year_gain(column).and_then(|gain| match (gain.low?, gain.high?) {
-                (low, _) if low > 0.0 => Some(Verdict::Better),
-                (_, high) if high < 0.0 => Some(Verdict::Worse),
-                _ => Some(Verdict::NotSure),
-            }),
+            false if self.is_another_year => Verdict::of_year(&self.year_gain(column)?),
             false => self.gain(column).verdict(),
         }
     }
@@ -391,9 +437,9 @@ pub enum Standing {
     Alone,
     /// There is one run of each, so nothing is known of chance.
     OneRun,
-    /// The 95% interval of the paired differences from every other one excludes 0.
+    /// The 95% interval of the paired differences from every other one excludes 0; with resamples, that of another year.
     Clear,
-    /// That from these settings includes 0, or is not known. They are in the order of their means.
+    /// That from these settings includes 0, or is not known. They are in the order of the ranking.
     WithinNoise(Vec<usize>),
 }
 
@@ -409,32 +455,48 @@ pub struct Ranking {
 /// Settings under one condition by a figure. Those with equal means stay in their order. None if it is not defined for any.
 pub fn rank(settings: &[Replicates<'_>], column: &Column) -> Option<Ranking> {
     let better = column.better?;
-    let means: Vec<f64> = settings.iter().map(|setting| setting.mean(column).mean).collect();
-    let mut order: Vec<usize> = (0..means.len()).filter(|&at| means[at].is_finite()).collect();
+    let levels = levels(settings, column);
+    let mut order: Vec<usize> = (0..levels.len()).filter(|&at| levels[at].is_finite()).collect();
     // The gain is negative from the better to the worse.
-    sort_by(&mut order, |&a, &b| better.gain(means[a], means[b]).total_cmp(&0.0));
+    sort_by(&mut order, |&a, &b| better.gain(levels[a], levels[b]).total_cmp(&0.0));
     let best = &settings[*order.first()?];
-    let gains: Vec<(usize, Interval)> =
-        order[1..].iter().map(|&at| (at, best.gain_over(&settings[at], column))).collect();
-    let is_clear = |gain: &Interval| gain.verdict() == Some(Verdict::Better);
-    let standing = match gains.iter().all(|(_, gain)| gain.half_width.is_none()) {
-        true if gains.is_empty() => Standing::Alone,
+    let verdicts: Vec<(usize, Option<Verdict>)> =
+        order[1..].iter().map(|&at| (at, best.verdict_over(&settings[at], column))).collect();
+    let is_clear = |verdict: &Option<Verdict>| *verdict == Some(Verdict::Better);
+    let standing = match verdicts.iter().all(|(_, verdict)| verdict.is_none()) {
+        true if verdicts.is_empty() => Standing::Alone,
         true => Standing::OneRun,
-        false if gains.iter().all(|(_, gain)| is_clear(gain)) => Standing::Clear,
-        false => Standing::WithinNoise(gains.iter().filter(|(_, gain)| !is_clear(gain)).map(|(at, _)| *at).collect()),
+        false if verdicts.iter().all(|(_, verdict)| is_clear(verdict)) => Standing::Clear,
+        false => Standing::WithinNoise(
+            verdicts.iter().filter(|(_, verdict)| !is_clear(verdict)).map(|(at, _)| *at).collect(),
+        ),
     };
     Some(Ranking { order, standing })
 }
 
-/// With how many seeds a setting is the best of all: no other one is better with the same seed.
-pub fn times_best(settings: &[Replicates<'_>], at: usize, column: &Column) -> usize {
+/// By what settings are put in order: their means; of resamples the geometric ones, because these are compared by ratios, unless
+/// a value is 0.
+fn levels(settings: &[Replicates<'_>], column: &Column) -> Vec<f64> {
+    let values: Vec<Vec<f64>> = settings.iter().map(|setting| setting.values(column).collect()).collect();
+    let has_ratios = !column.needs_baseline() && values.iter().flatten().all(|value| *value > 0.0);
+    if has_ratios && settings.iter().all(Replicates::is_another_year) {
+        let mean_of_logs = |values: &Vec<f64>| values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
+        return values.iter().map(|values| mean_of_logs(values).exp()).collect();
+    }
+    settings.iter().map(|setting| setting.mean(column).mean).collect()
+}
+
+/// With how many seeds a setting is the best of all, and of how many: no other one is better with the same seed. With resamples
+/// the log does not count.
+pub fn times_best(settings: &[Replicates<'_>], at: usize, column: &Column) -> (usize, usize) {
     let own = &settings[at];
     let is_beaten = |seeds: &Vec<usize>, row: &RunRow| {
         let others = settings.iter().filter_map(|other| Some(other.rows[*other.by_seeds.get(seeds)?]));
         others.filter_map(|other| column.gain(&row.summary, &other.summary)).any(|gain| gain > 0.0)
     };
     let of_draws = own.by_seeds.iter().filter(|(_, place)| Some(**place) != own.log);
-    of_draws.filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count()
+    let best = of_draws.clone().filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count();
+    (best, of_draws.count())
 }
 
 /// Settings under one condition.
@@ -611,6 +673,41 @@ mod tests {
             })
             .collect();
         rank(&settings, column).map(|ranking| (ranking.order, ranking.standing))
+    }
+
+    /// By differences nothing is clear: those of the busy years hide the others. The ratios are all near 0.8.
+    #[test]
+    fn settings_are_ranked_by_ratios_in_other_years() {
+        let rank_of = |waits: [&[f64]; 2], is_another_year: bool| {
+            let rows = waits.map(|waits| {
+                let mut rows = rows(&waits.iter().map(|wait| (*wait, 1.0)).collect::<Vec<_>>());
+                let options = |seed: usize| match is_another_year && seed > 0 {
+                    true => format!("resample=users seed={seed}"),
+                    false => String::new(),
+                };
+                rows.iter_mut().enumerate().for_each(|(seed, row)| row.label.options = options(seed));
+                rows
+            });
+            let settings = rows.each_ref().map(Replicates::each);
+            let best = rank(&settings, &WAIT_MEAN).unwrap();
+            let gain = settings[best.order[0]].year_gain_over(&settings[best.order[1]], &WAIT_MEAN);
+            (best.order, best.standing, gain, times_best(&settings, 1, &WAIT_MEAN))
+        };
+        let (slow, fast): (&[f64], &[f64]) = (&[50.0, 10.0, 100.0, 1000.0, 10.0], &[60.0, 8.0, 81.0, 795.0, 7.9]);
+        let (order, standing, gain, times) = rank_of([slow, fast], true);
+        let gain = gain.unwrap();
+        assert_eq!((order, standing, times), (vec![1, 0], Standing::Clear, (4, 4)));
+        assert!(Verdict::of_year(&gain) == Some(Verdict::Better) && (gain.percent - 20.1).abs() < 0.2, "{gain:?}");
+        let (order, standing, gain, times) = rank_of([slow, fast], false);
+        assert_eq!((order, standing, gain, times), (vec![1, 0], Standing::WithinNoise(vec![0]), None, (4, 5)));
+        // The order is that of the ratios too: 0.9 three times, and 1.2 in the busy year, which decides the means.
+        let often = [50.0, 9.0, 90.0, 1200.0, 9.0];
+        assert_eq!(rank_of([slow, &often], true).0, [1, 0]);
+        assert_eq!(rank_of([slow, &often], false).0, [0, 1]);
+        // A value of 0 has no ratio.
+        let (order, standing, gain, _) = rank_of([slow, &[50.0, 0.0, 81.0, 795.0, 7.9]], true);
+        assert_eq!((order, standing), (vec![1, 0], Standing::WithinNoise(vec![0])));
+        assert_eq!(gain.unwrap().better, 4);
     }
 
     #[test]

@@ -22,6 +22,7 @@ macro_rules! conditions {
 
 conditions! {
     Always "";
+    WhatIf "with --what-if";
     Several "if there are several settings";
     Baseline "with a baseline";
     Nodes "with --machine";

@@ -350,7 +350,7 @@ fn start_on(nodes: &mut Nodes, id: JobId, grant: NodeGrant) -> Result<(), Broken
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Tres, parse_toml};
+    use crate::machine::{JobClass, Outage, OutageKind, Outages, Tres, parse_toml};
     use crate::request::{Request, Requests};
 
     /// A machine on which two jobs of two processors wait.
@@ -402,5 +402,35 @@ mod tests {
         assert_eq!((free(&machine), machine.waiting.len()), (vec![2, 2, 0], 1));
         assert_eq!(start(&mut machine, 1, &[1]), Ok(()));
         assert_eq!(free(&machine), [2, 0, 0]);
+    }
+
+    #[test]
+    fn a_node_that_is_out_takes_no_job() {
+        let cluster = parse_toml("[[nodes]]\nname = \"n[1-2]\"\ncpus = 2").unwrap();
+        let mut requests = Requests::default();
+        let request = requests.intern(Request { cpus: 2, ..Request::default() });
+        let shapes = Some(Arc::new(Shapes::new(Arc::new(cluster), &requests)));
+        let outage = Outage {
+            start: 5,
+            end: 9,
+            announced: 5,
+            kind: OutageKind::Drain,
+            procs: 2,
+            nodes: vec![1],
+            name: String::new(),
+            place: String::new(),
+        };
+        let outages = Arc::new(Outages::new(vec![outage], false, std::iter::empty(), |_, _, _| JobClass::default()));
+        let machine = Machine::new(4, 1.0, shapes, false).with_outages(&OutagePlan { outages, first: 0 });
+        let mut machine = with_two_jobs(machine, request);
+        let mut start_at = |now, id| {
+            machine.change(Change::Clock(now));
+            machine.change(Change::Outages);
+            let grant = vec![NodeShare::new(1, Tres::on_node(2, 0))];
+            machine.apply(Change::Start { id: JobId(id), grant, counted: None })
+        };
+        let forbidden = Err(Broken { id: JobId(0), why: "it may not use a node now", node: Some(1) });
+        assert_eq!([5, 8].map(|now| start_at(now, 0)), [forbidden, forbidden]);
+        assert_eq!(start_at(9, 0), Ok(()));
     }
 }

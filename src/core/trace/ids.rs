@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use super::log_text::LogText;
 
@@ -41,32 +42,52 @@ impl fmt::Display for LogId<'_> {
 
 /// The ids of the jobs of an accounting file, by record. Empty for SWF, where the number of a job is its id.
 #[derive(Clone, Debug, Default)]
-pub struct LogIds(LogText);
+pub struct LogIds {
+    texts: LogText,
+    copied: Option<CopiedIds>,
+}
+
+/// The ids of a resample are those of the log. They are found when they are asked for: most runs ask for none.
+#[derive(Clone, Debug)]
+struct CopiedIds {
+    of_log: Arc<LogIds>,
+    /// By record of the resample: the record and the number in the log.
+    jobs: Vec<(u32, i64)>,
+}
 
 impl LogIds {
     /// Adds the id of the next record.
     pub fn push(&mut self, id: &[u8]) {
-        self.0.push(id);
+        self.texts.push(id);
+    }
+
+    /// The ids of copies of jobs, of which these are the records and the numbers in the log.
+    pub(super) fn of_copies(of_log: Arc<LogIds>, jobs: Vec<(u32, i64)>) -> LogIds {
+        LogIds { texts: LogText::default(), copied: Some(CopiedIds { of_log, jobs }) }
     }
 
     /// The ids as they are written.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.0.len()).map(|record| self.0.line(record))
+        (0..self.texts.len()).map(|record| self.texts.line(record))
     }
 
     /// The same of records in another order. `places` are their old places.
     pub(super) fn in_order(&self, places: impl Iterator<Item = usize>) -> LogIds {
         let mut ids = LogIds::default();
-        places.for_each(|place| ids.push(self.0.line(place)));
+        places.for_each(|place| ids.push(self.texts.line(place)));
         ids
     }
 
     /// The id of a job by its record and its number in results. A job without an id of its own has the number.
     pub fn of(&self, record: u32, number: i64) -> LogId<'_> {
-        if record as usize >= self.0.len() {
+        if let Some(CopiedIds { of_log, jobs }) = &self.copied {
+            let (record, number) = jobs[record as usize];
+            return of_log.of(record, number);
+        }
+        if record as usize >= self.texts.len() {
             return LogId::Number(number);
         }
-        match self.0.line(record as usize) {
+        match self.texts.line(record as usize) {
             b"" => LogId::Number(number),
             // Lossy text is an id too: it is compared with text that was read in the same way.
             text => match std::str::from_utf8(text) {

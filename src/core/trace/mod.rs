@@ -72,7 +72,7 @@ pub use requests::{
 pub use resample::{Resample, resample_forms};
 pub use resampled::Resampled;
 pub use rows::{EstimateField, LogNames, LogReading, NameKind, RowCause, SourceReport, SubmitTime, Unit};
-pub use shape::{Moment, Shaping, shape};
+pub use shape::{Moment, Shaping, shape, shape_like};
 pub use shown_names::{ShownNames, shown_texts};
 pub use source::{Source, digest};
 pub use survey::{GivenProcs, Survey, survey};

@@ -17,7 +17,7 @@ pub struct Resampled {
     pub load_of_log: f64,
     /// Whether the load is as near as was asked for.
     pub is_load_met: bool,
-    /// As [`Resample::doubts`](super::Resample::doubts).
+    /// What to know of its log, one sentence each.
     pub(super) doubts: Vec<String>,
 }
 
@@ -32,16 +32,19 @@ impl Resampled {
         self.records[record as usize]
     }
 
-    /// What someone who reads the results should know, one sentence each.
-    pub fn notes(&self, seed: u64) -> Vec<String> {
-        let mut notes = Vec::new();
-        if !self.is_load_met {
-            notes.push(format!(
-                "resample {seed}: no draw of {} had the load of the log, {:.3}; the nearest is taken, {:.3}",
-                self.draws, self.load_of_log, self.load
-            ));
-        }
-        notes.extend(self.doubts.iter().cloned());
-        notes
+    /// That no draw had the load of the log, as a sentence. None if one had.
+    fn load_not_met(&self, seed: u64) -> Option<String> {
+        let Resampled { draws, load_of_log, load, is_load_met, .. } = self;
+        (!is_load_met).then(|| {
+            format!(
+                "resample {seed}: no draw of {draws} had the load of the log, {load_of_log:.3}; the nearest is taken, {load:.3}"
+            )
+        })
+    }
+
+    /// What someone who reads the results should know: sentences about the log, with 0, and about the resample of this seed.
+    pub fn notes(&self, seed: u64) -> impl Iterator<Item = (u64, String)> {
+        let of_log = self.doubts.iter().map(|doubt| (0, doubt.clone()));
+        of_log.chain(self.load_not_met(seed).map(|words| (seed, words)))
     }
 }

@@ -6,7 +6,7 @@ use rand::RngExt;
 
 use super::error::TraceError;
 use super::log::TOO_MANY;
-use super::resample::{Resample, resample};
+use super::resample::{Resample, resample, resample_like};
 use super::workload::Workload;
 use crate::rng::stream;
 use crate::sort::sort_by_key;
@@ -116,7 +116,16 @@ impl fmt::Display for Moment {
 ///
 /// # Errors
 /// If no job is left, the copies are too many, or a date is given for a log that does not say when it begins.
-pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
+pub fn shape(workload: Workload, shaping: &Shaping) -> Result<Workload, TraceError> {
+    shape_like(workload, None, shaping)
+}
+
+/// The same, where a resample is drawn as that of a workload which has the same jobs on another machine or with other runtimes: their
+/// resamples are then the same jobs too.
+///
+/// # Errors
+/// As [`shape`].
+pub fn shape_like(mut workload: Workload, like: Option<&Workload>, shaping: &Shaping) -> Result<Workload, TraceError> {
     let first = workload.first_submit();
     let from = shaping.from.map_or(Ok(0), |moment| moment.after_first(&workload))?;
     let to = shaping.to.map_or(Ok(Seconds::MAX), |moment| moment.after_first(&workload))?;
@@ -129,7 +138,11 @@ pub fn shape(mut workload: Workload, shaping: &Shaping) -> Result<Workload, Trac
         return Err(TraceError::NoJobs { name: workload.label, why });
     }
     if let Some(how) = &shaping.resample {
-        workload = resample(&workload, how, shaping.seed)?;
+        let part = Shaping { from: shaping.from, to: shaping.to, first: shaping.first, ..Shaping::default() };
+        workload = match like {
+            None => resample(&workload, how, shaping.seed)?,
+            Some(like) => resample_like(&workload, &shape(like.clone(), &part)?, how, shaping.seed)?,
+        };
     }
     if shaping.repeat > 1 {
         repeat(&mut workload, shaping.repeat)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::conditions::{LogConditions, NeverEligible};
+use super::error::TraceError;
 use super::feedback::LogFeedback;
 use super::ids::{LogId, LogIds};
 use super::resampled::Resampled;
@@ -90,6 +91,28 @@ impl Workload {
             feedback: self.feedback.clone(),
             resampled: self.resampled.clone(),
             cleaning: self.cleaning.clone(),
+        }
+    }
+
+    /// Leaves out jobs that cannot run on another machine of a comparison.
+    ///
+    /// # Errors
+    /// If no job is left.
+    pub fn leave_out(&mut self, is_out: impl Fn(&Job) -> bool) -> Result<(), TraceError> {
+        let Workload { jobs, cleaning, label, .. } = self;
+        jobs.retain(|job| {
+            let is_out = is_out(job);
+            if is_out {
+                cleaning.add_unplaceable(job.number, &Unplaceable::OnlyHere);
+            }
+            !is_out
+        });
+        match jobs.is_empty() {
+            false => Ok(()),
+            true => {
+                let why = "no job can run on all machines of the comparison".to_string();
+                Err(TraceError::NoJobs { name: label.clone(), why })
+            }
         }
     }
 

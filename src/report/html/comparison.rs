@@ -152,7 +152,7 @@ fn among_all(settings: &[&Replicates<'_>], best: &Replicates<'_>) -> String {
     let near = found.as_ref().and_then(|found| found.near.as_ref()).map(|near| format!(", but {near}"));
     let (near, is_baseline) = (near.unwrap_or_default(), found.is_some_and(|found| found.at.is_none()));
     match best.baseline().filter(|_| is_baseline) {
-        Some(base) => format!("None of all {count} has a shorter mean wait than {}{near}.", outside(base)),
-        None => format!("Of all {count}, {} has the shortest mean wait{near}.", outside(&best.name())),
+        Some(base) => format!("None of the {count} settings has a shorter mean wait than {}{near}.", outside(base)),
+        None => format!("Of the {count} settings, {} has the shortest mean wait{near}.", outside(&best.name())),
     }
 }

@@ -10,9 +10,11 @@ use super::page::{Fact, Page, PageSection};
 use super::swept_lines::{MOST_CONDITIONS, chosen, left_out, line_charts, titled};
 use super::units::upper;
 use crate::metrics::columns::{BSLD_MEAN, RA_MEAN, WAIT_MEAN};
-use crate::metrics::{Column, Condition, Group, NumberLines, Ranking, Replicates, Standing, rank, times_best};
+use crate::metrics::{
+    Column, Condition, Group, NumberLines, Ranking, Replicates, Standing, YearGain, rank, times_best,
+};
 use crate::text::{counted, grouped, printable};
-use crate::{best_in_words, figure_in_words};
+use crate::{best_in_words, figure_in_words, signed_percent};
 
 /// The most bars of a chart.
 const MOST_BARS: usize = 40;
@@ -104,13 +106,20 @@ fn best(conditions: &[Condition<'_>]) -> Markup {
             let Some(Ranking { order, standing }) = rank(&condition.settings, column) else { continue };
             let (best, next) = (&condition.settings[order[0]], order.get(1).map(|&at| &condition.settings[at]));
             let labels = condition.labels.iter().map(|(_, value)| label(value));
-            let (first, all) = (times_best(&condition.settings, order[0], column), best.seeds().len());
+            let (first, all) = times_best(&condition.settings, order[0], column);
             let mean = |setting: &Replicates<'_>| DataCell::interval(column.shown, setting.mean(column));
             let clearly = match standing {
                 Standing::Alone => "the only setting".to_string(),
                 Standing::OneRun => "one run: not known".to_string(),
                 Standing::Clear => "clearly".to_string(),
-                Standing::WithinNoise(near) => format!("within noise of {}", counted(near.len() as u64, "other")),
+                Standing::WithinNoise(near) => {
+                    let others = counted(near.len() as u64, "other");
+                    if best.is_another_year() {
+                        format!("{others} may be better in another year")
+                    } else {
+                        format!("within noise of {others}")
+                    }
+                }
             };
             let cells = [
                 DataCell::text(figure_in_words(column)),
@@ -120,7 +129,7 @@ fn best(conditions: &[Condition<'_>]) -> Markup {
                 mean(best),
                 DataCell::shown(format!("{first} of {}", counted(all as u64, "run")), first as f64),
                 next.map_or(DataCell::default(), mean),
-                next.map_or(DataCell::default(), |next| DataCell::interval(column.shown, best.gain_over(next, column))),
+                next.map_or(DataCell::default(), |next| difference(best, next, column)),
             ];
             table.push(labels.chain(cells));
         }
@@ -129,10 +138,19 @@ fn best(conditions: &[Condition<'_>]) -> Markup {
         (table.markup())
         p.note {
             "A setting is clearly best if the 95% interval of its paired differences from every other one excludes 0: runs with "
-            "the same seed are compared. It is best in a run if no other setting is better with the same seed. The difference "
-            "is that from the next setting, with its interval if there are several runs."
+            "the same seed are compared; on resamples, by their ratios. It is best in a run if no other setting is better with the "
+            "same seed. The difference is that from the next setting, with its interval if there are several runs."
         }
     }
+}
+
+/// The difference of the best setting from the next one: in the unit of the figure, or with resamples in percent.
+fn difference(best: &Replicates<'_>, next: &Replicates<'_>, column: &Column) -> DataCell {
+    let Some(YearGain { percent, low, high, .. }) = best.year_gain_over(next, column) else {
+        return DataCell::interval(column.shown, best.gain_over(next, column));
+    };
+    let ends = low.zip(high).map(|(low, high)| format!(" ({} to {})", signed_percent(low), signed_percent(high)));
+    DataCell::shown(format!("{}{}", signed_percent(percent), ends.unwrap_or_default()), percent)
 }
 
 /// A value of an option; tables are sorted by its number.

@@ -150,7 +150,8 @@ impl Scenario {
             }
         };
         let shapes: Vec<(u32, Seconds)> = (0..count).map(|_| shape()).collect();
-        let samples: Vec<Sample> = shapes.iter().map(|&(_, runtime)| Sample { runtime, estimate: None }).collect();
+        let samples: Vec<Sample> =
+            shapes.iter().map(|&(_, runtime)| Sample { runtime, estimate: None, user: -1 }).collect();
         let model = EstimateModel::parse(&format!("tsafrir:tmax={}", print_duration(longest)));
         let estimates = model.map_err(|error| error.to_string()).and_then(|model| {
             // Every queue has its own popular estimates.

@@ -85,9 +85,9 @@ impl Axis {
         Ok(axis)
     }
 
-    /// The list of so many replications.
-    pub(super) fn replications(number: u32) -> Axis {
-        let values = (0..number).map(|replication| replication.to_string()).collect();
+    /// The list of so many runs of each setting, of which the first is that of the log.
+    pub(super) fn replications(runs: u32) -> Axis {
+        let values = (0..runs).map(|replication| replication.to_string()).collect();
         Axis { name: "replication".to_string(), values, keys: Vec::new() }
     }
 
@@ -130,6 +130,11 @@ impl Axis {
     fn shortest(&self, value: &str) -> String {
         let options = OptionForm::find(&self.name).and_then(|option| option.alone(value).ok());
         options.and_then(|options| Some(options.spec(&self.name)?.to_string())).unwrap_or(value.to_string())
+    }
+
+    /// Of each value, whether it is another one than `none`.
+    pub(super) fn are_acting(&self) -> Vec<bool> {
+        self.values.iter().map(|value| value != "none").collect()
     }
 
     /// A value that it has twice.
@@ -191,6 +196,24 @@ impl Axis {
             "trace" | "scheduler" | "predictor" | "baseline" => value.to_string(),
             name => format!("{name}={value}"),
         }
+    }
+}
+
+/// The number of runs of each setting for a number of replications: shaken copies are counted with the log, resamples are all
+/// beside it. `are_resampled` has a value for each way in which copies are made.
+///
+/// # Errors
+/// If there are both.
+pub fn runs_of_replications(number: u32, are_resampled: impl IntoIterator<Item = bool>) -> Result<u32, String> {
+    let mut ways = are_resampled.into_iter();
+    let is_resampled = ways.next().unwrap_or(false);
+    match ways.all(|other| other == is_resampled) {
+        true => Ok(number + u32::from(is_resampled)),
+        false => Err(
+            "replications are resamples beside the log, or with resample none the log and shaken copies of it: give \
+                      one of the two"
+                .to_string(),
+        ),
     }
 }
 

@@ -47,12 +47,28 @@ pub struct RunReport {
     pub equal: usize,
     /// Runs that could not be computed.
     pub failures: Vec<FailedRun>,
-    /// Of the computed runs and their baselines: settings that can never start some jobs, with their number and the causes in
-    /// words, each once.
-    pub never: NeverBySetting,
+    /// What someone who reads the rows should know.
+    pub remarks: RunRemarks,
 }
 
-/// Settings with the jobs that they can never start.
+/// What computed runs and their baselines have that is not in their rows, each once.
+#[derive(Clone, Debug, Default)]
+pub struct RunRemarks {
+    /// Settings that can never start some jobs.
+    pub never: NeverBySetting,
+    /// Of resamples: the name of the log, the seed (0: it holds for all of them), and a sentence.
+    pub resamples: BTreeSet<(String, u64, String)>,
+}
+
+impl RunRemarks {
+    /// Adds those of other runs.
+    pub fn extend(&mut self, other: RunRemarks) {
+        self.never.extend(other.never);
+        self.resamples.extend(other.resamples);
+    }
+}
+
+/// Settings with the jobs that they can never start, with their number and the causes in words.
 pub type NeverBySetting = BTreeSet<(String, String)>;
 
 /// A run that could not be computed.
@@ -110,7 +126,7 @@ impl<'a> Executor<'a> {
             wanted,
             workloads: Workloads::new(&self.jobs, self.plan, &pending, kept.map(|(keys, _)| keys)),
             baselines: self.baselines(&pending),
-            never: Mutex::default(),
+            remarks: Mutex::default(),
             next: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             pending,
@@ -126,7 +142,7 @@ impl<'a> Executor<'a> {
         if let Some((_, part)) = &mut sink.kept {
             part.sync()?;
         }
-        report.never = workers.never.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        report.remarks = workers.remarks.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         report.computed = sink.finished - sink.failures.len();
         report.failures.extend(sink.failures);
         sort_by_key(&mut report.failures, |failure| failure.at);
@@ -181,7 +197,7 @@ pub fn simulations(plan: &RunPlan, jobs: &Jobs) -> usize {
     let (mut baselines, mut own) = (BTreeSet::new(), 0);
     for run in plan.runs() {
         baselines.extend(baseline_name(&run, jobs));
-        own += usize::from(!is_baseline(&run));
+        own += usize::from(!is_baseline(&run, jobs));
     }
     own + baselines.len()
 }
@@ -190,7 +206,7 @@ pub fn simulations(plan: &RunPlan, jobs: &Jobs) -> usize {
 /// predictor.
 fn baseline_name(run: &PlannedRun, jobs: &Jobs) -> Option<String> {
     let baseline = run.options.baseline.as_ref()?;
-    let jobs = jobs.name(&run.on_machine_of_baseline());
+    let jobs = jobs.name(&run.on_site_of_baseline());
     Some(format!("{jobs}\n{}\n{:?}", baseline.in_full(), run.options.measure))
 }
 
@@ -205,10 +221,13 @@ struct SharedBaseline {
 }
 
 /// Whether the simulation of the baseline is also that of the run.
-fn is_baseline(run: &PlannedRun) -> bool {
+fn is_baseline(run: &PlannedRun, jobs: &Jobs) -> bool {
     let is_same = |base: &Setting| base.is_same(&run.options.setting());
-    let is_same_machine = run.options.baseline_machine.is_none();
-    is_same_machine && run.options.baseline.as_ref().is_some_and(is_same)
+    let on_same_site = || match run.options.baseline_site {
+        None => true,
+        Some(_) => jobs.name(run) == jobs.name(&run.on_site_of_baseline()),
+    };
+    run.options.baseline.as_ref().is_some_and(is_same) && on_same_site()
 }
 
 /// The part for the rows of these runs, which begins with what their keys depend on. None if there is nothing to write.
@@ -263,7 +282,7 @@ struct Workers<'a, W> {
     pending: Vec<usize>,
     workloads: Workloads<'a>,
     baselines: Mutex<BTreeMap<u128, SharedBaseline>>,
-    never: Mutex<NeverBySetting>,
+    remarks: Mutex<RunRemarks>,
     next: AtomicUsize,
     /// Set when a row could not be kept, or at a failure that ends the work. Runs are begun in their order, so all runs before
     /// the one that failed end, and the first failure of the plan is among those that are reported.
@@ -323,10 +342,10 @@ impl<W: WantedOfRuns> Workers<'_, W> {
         }
     }
 
-    /// The jobs on the machine of the baseline.
+    /// The jobs and the machine of the baseline.
     fn workload_of_baseline(&self, run: &PlannedRun, last: &mut LastWorkload) -> Result<Arc<Workload>, String> {
-        let on_machine = run.on_machine_of_baseline();
-        self.workloads.get(&on_machine, &self.executor.jobs.name(&on_machine), last)
+        let on_site = run.on_site_of_baseline();
+        self.workloads.get(&on_site, &self.executor.jobs.name(&on_site), last)
     }
 
     fn baseline(&self, key: u128, at: usize, run: &PlannedRun, workload: &Workload) -> Result<Arc<Simulated>, String> {
@@ -337,8 +356,13 @@ impl<W: WantedOfRuns> Workers<'_, W> {
 
     fn compute(&self, at: usize, run: &PlannedRun, last: &mut LastWorkload) -> Result<(W::Row, W::Out), String> {
         let workload = self.workloads.get(run, &self.executor.jobs.name(run), last)?;
+        if let Some(resampled) = workload.resampled() {
+            let notes = resampled.notes(run.options.shaping.seed);
+            let notes = notes.map(|(seed, words)| (workload.label.clone(), seed, words));
+            lock(&self.remarks).resamples.extend(notes);
+        }
         // The run first: another thread may be simulating the baseline.
-        let own = match is_baseline(run) {
+        let own = match is_baseline(run, &self.executor.jobs) {
             true => None,
             false => Some(self.simulate(at, run, &run.options.setting(), &workload)?),
         };
@@ -370,7 +394,7 @@ impl<W: WantedOfRuns> Workers<'_, W> {
                     "{name} can never start some jobs: {words}; without --strict such jobs are dropped and counted"
                 ));
             }
-            lock(&self.never).insert((name, words));
+            lock(&self.remarks).never.insert((name, words));
         }
         Ok(Arc::new(simulated))
     }

@@ -4,9 +4,16 @@ use std::sync::Arc;
 
 use super::kept_row::{KeptRow, row_format};
 use super::run::PlannedRun;
-use crate::engine::NeverStarted;
+use std::hash::Hasher;
+
+use twox_hash::XxHash3_64;
+
+use crate::engine::{NeverStarted, RunRecord};
 use crate::experiment::Setting;
-use crate::metrics::{Baseline, Measure, Probes, RunRow, Seen, Summary, UserChange, UserTotals, summarize_with_users};
+use crate::metrics::{
+    Baseline, JobMetrics, Measure, Probes, RunRow, Seen, Summary, UserChange, UserTotals, summarize_with_users,
+};
+use crate::time::MINUTE;
 use crate::trace::Workload;
 
 /// What is wanted of the runs of a plan.
@@ -82,6 +89,8 @@ pub struct Simulated {
     pub users: UserTotals,
     /// The jobs that were dropped because they can never start.
     pub never: NeverStarted,
+    /// The hash of the submissions, starts and ends of all jobs: that of two simulations is equal if their schedules are.
+    pub schedule: u64,
     /// What its probes have seen.
     pub seen: Seen,
 }
@@ -102,9 +111,18 @@ impl Simulated {
         };
         let record = record.map_err(|error| error.to_string())?;
         let (summary, users) = summarize_with_users(workload, &record, measure);
-        let never = record.never.clone();
-        Ok(Simulated { summary, users, never, seen: probes.finish(workload, record, measure) })
+        let (never, schedule) = (record.never.clone(), hash_of(workload, &record));
+        Ok(Simulated { summary, users, never, schedule, seen: probes.finish(workload, record, measure) })
     }
+}
+
+fn hash_of(workload: &Workload, record: &RunRecord) -> u64 {
+    let mut hasher = XxHash3_64::new();
+    for (_, finished) in record.finished_in(&workload.jobs, 0..workload.jobs.len()) {
+        let JobMetrics { record, submit, start, end, .. } = JobMetrics::of(&finished, MINUTE);
+        [i64::from(record), submit, start, end].iter().for_each(|number| hasher.write(&number.to_le_bytes()));
+    }
+    hasher.finish()
 }
 
 /// A run that has just been computed.

@@ -40,6 +40,9 @@ pub struct JobsOnMachine {
     pub workload: Arc<Workload>,
     /// The cleaned jobs before shaping, for shaken or resampled copies. None if there are none.
     pub cleaned: Option<Workload>,
+    /// The place of those whose resamples have the same jobs: settings that are compared run on the same copies of the log. None:
+    /// these are the first.
+    pub drawn_like: Option<usize>,
 }
 
 impl GivenJobs {
@@ -146,7 +149,12 @@ impl<'a> Workloads<'a> {
 
     fn make(&self, run: &PlannedRun) -> Result<Workload, String> {
         let cleaned = match self.jobs {
-            Jobs::Given(given) => given.of(run).0.cleaned.clone().expect("runs on shaken copies have cleaned jobs"),
+            Jobs::Given(given) => {
+                let own = given.of(run).0;
+                let cleaned = own.cleaned.clone().expect("runs on copies have cleaned jobs");
+                let like = own.drawn_like.and_then(|first| given.on_machines[first].cleaned.as_ref());
+                return run.options.shape_like(cleaned, like).map_err(|error| error.to_string());
+            }
             Jobs::OfLogs => {
                 let log = self.log(run)?;
                 if self.keys.is_some_and(|keys| log.digest != keys.digest(&run.trace)) {

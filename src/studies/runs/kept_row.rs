@@ -44,6 +44,7 @@ impl KeptRow for RunRow {
         self.label.scheduler = run.options.scheduler.to_string();
         self.label.predictor = run.options.predictor.to_string();
         self.label.options = run.options.in_row();
+        self.label.what_if = run.options.what_if.clone().unwrap_or_default();
         if let (Some(row), Some(setting)) = (&mut self.baseline, &run.options.baseline) {
             row.name = setting.pair();
         }
@@ -93,12 +94,11 @@ mod tests {
 
     fn row() -> RunRow {
         let label = RunLabel {
-            trace: String::new(),
             procs: 128,
             scheduler: "easy".to_string(),
             predictor: "smith:templates=@a\tb\\t\nc".to_string(),
             dropped: 9,
-            options: String::new(),
+            ..RunLabel::default()
         };
         RunRow { label, summary: summary(1.0), baseline: None }
     }

@@ -17,8 +17,8 @@ mod rows;
 mod run;
 mod store;
 
-pub use axis::{Axis, GridList, GridText, REPLICATIONS, Varies, values_of};
-pub use execute::{Executor, FailedRun, NeverBySetting, RunReport, RunStep, simulations};
+pub use axis::{Axis, GridList, GridText, REPLICATIONS, Varies, runs_of_replications, values_of};
+pub use execute::{Executor, FailedRun, NeverBySetting, RunRemarks, RunReport, RunStep, simulations};
 pub use finished::{FinishedRun, RowsAlone, Simulated, WantedOfRuns};
 pub use jobs::{GivenJobs, Jobs, JobsOnMachine};
 pub use kept_row::{KeptRow, row_format};

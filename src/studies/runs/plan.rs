@@ -12,7 +12,7 @@ use crate::settings_file::{self, SettingsEntry, Value};
 use crate::spec::{Spec, SpecError, literal};
 use crate::trace::labels;
 
-use super::axis::{Axis, GridList, GridText, REPLICATIONS, Varies};
+use super::axis::{Axis, GridList, GridText, REPLICATIONS, Varies, runs_of_replications};
 use super::run::PlannedRun;
 
 /// Runs in order: the product of lists, of which the last changes fastest. There may be millions, so each is made when it is
@@ -39,8 +39,7 @@ impl RunPlan {
     /// If a value is not valid, if an option has two lists, if there are too many cells, or if an option has no effect.
     pub fn new(lists: &[GridList]) -> Result<RunPlan, SpecError> {
         let plan = RunPlan::with(Options::default(), lists)?;
-        let is_acting =
-            |name: &str| plan.axis(name).is_some_and(|axis| axis.values.iter().any(|value| value != "none"));
+        let is_acting = |name: &str| plan.axis(name).is_some_and(|axis| axis.are_acting().contains(&true));
         refuse_overruled(is_acting)?;
         Ok(plan)
     }
@@ -51,14 +50,21 @@ impl RunPlan {
     /// As [`RunPlan::new`].
     pub fn with(options: Options, lists: &[GridList]) -> Result<RunPlan, SpecError> {
         let (mut axes, mut averaged): (Vec<Axis>, bool) = (Vec::new(), false);
+        for list in lists {
+            averaged |= list.name == REPLICATIONS;
+            axes.push(Axis::read(list).map_err(SpecError)?);
+        }
+        let ways = axes.iter().find(|axis| axis.name == "resample").map_or(Vec::new(), Axis::are_acting);
+        if let Some(copies) = axes.iter_mut().find(|axis| averaged && axis.name == "replication") {
+            let runs = runs_of_replications(copies.values.len() as u32, ways).map_err(SpecError)?;
+            *copies = Axis::replications(runs);
+        }
         let mut cells: usize = 1;
-        for list @ GridList { name, .. } in lists {
-            let axis = Axis::read(list).map_err(SpecError)?;
-            averaged |= name == REPLICATIONS;
+        for axis in &axes {
             cells = cells.checked_mul(axis.values.len()).filter(|&cells| cells <= MOST_CELLS).ok_or_else(|| {
-                SpecError(format!("the grid has more than {MOST_CELLS} cells: '{name}' alone {}", axis.values.len()))
+                let (name, values) = (&axis.name, axis.values.len());
+                SpecError(format!("the grid has more than {MOST_CELLS} cells: '{name}' alone {values}"))
             })?;
-            axes.push(axis);
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = axes.iter().find(|axis| !names.insert(&axis.name)) {
@@ -72,13 +78,16 @@ impl RunPlan {
         RunPlan { cells: starts.len(), starts, axes: Vec::new(), averaged: false }
     }
 
-    /// These runs on the log as it is, then all of them on each shaken copy: runs with the same jobs follow each other.
+    /// These runs on the log as it is, then all of them on each copy: runs with the same jobs follow each other. Copies are resamples
+    /// if the runs are of these, else they are shaken; see [`runs_of_replications`].
     pub fn replicated(starts: Vec<PlannedRun>, replications: u32) -> RunPlan {
-        if replications == 1 {
+        let are_resampled = starts.iter().any(|start| start.options.shaping.resample.is_some());
+        let runs = replications + u32::from(are_resampled);
+        if runs == 1 {
             return RunPlan::of(starts);
         }
-        let axes = vec![Axis::replications(replications)];
-        RunPlan { cells: starts.len() * replications as usize, starts, axes, averaged: true }
+        let axes = vec![Axis::replications(runs)];
+        RunPlan { cells: starts.len() * runs as usize, starts, axes, averaged: true }
     }
 
     /// The rows of each of the runs with which the plan was made, which differ in their replications.
@@ -107,9 +116,8 @@ impl RunPlan {
     /// If one has none.
     pub fn refuse_idle(&self) -> Result<(), SpecError> {
         refuse_idle((0..self.cells).map(|cell| self.run(cell).options), |name| self.axis(name).is_some())?;
-        let of_axis = |axis: &Axis| axis.values.iter().map(|value| value != "none").collect();
-        let [on_nodes, amid_outages]: [Vec<bool>; 2] =
-            ["machine", "outages"].map(|name| self.axis(name).map_or(vec![false], of_axis));
+        let [on_nodes, amid_outages] =
+            ["machine", "outages"].map(|name| self.axis(name).map_or(vec![false], Axis::are_acting));
         let on = on_nodes.iter().flat_map(|&nodes| amid_outages.iter().map(move |&outages| RunsOn { nodes, outages }));
         let schedulers = self.schedulers();
         refuse_idle_keys(schedulers.iter().flat_map(|spec| on.clone().map(move |on| (spec, on))))
@@ -227,7 +235,8 @@ impl RunPlan {
     pub fn to_toml(&self) -> String {
         let line = |axis: &Axis| {
             if self.averaged && axis.name == "replication" {
-                return format!("{REPLICATIONS} = {}\n", axis.values.len());
+                let are_resampled = self.axis("resample").is_some_and(|axis| axis.are_acting().contains(&true));
+                return format!("{REPLICATIONS} = {}\n", axis.values.len() - usize::from(are_resampled));
             }
             let values: Vec<_> =
                 axis.values.iter().map(|value| toml::Value::String(literal(&axis.name, value))).collect();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use super::execute::{Executor, NeverBySetting, RunReport, RunStep};
+use super::execute::{Executor, RunRemarks, RunReport, RunStep};
 use super::finished::{RowsAlone, WantedOfRuns};
 use super::jobs::Jobs;
 use super::kept_row::KeptRow;
@@ -25,8 +25,8 @@ pub struct ComputedRuns<K = RunRow, E = ()> {
     pub reused: usize,
     /// The number of runs that were computed by this call.
     pub computed: usize,
-    /// [`RunReport::never`].
-    pub never: NeverBySetting,
+    /// [`RunReport::remarks`].
+    pub remarks: RunRemarks,
 }
 
 /// Why there are no rows, or no sweep.
@@ -85,7 +85,7 @@ impl Executor<'_> {
                 (report, Some((keys, Store::open(folder)?)))
             }
         };
-        let RunReport { failures, reused, computed, never, .. } = report;
+        let RunReport { failures, reused, computed, remarks, .. } = report;
         if let Some(failure) = failures.first() {
             let (number, again) = (counted(failures.len() as u64, "run"), self.plan.run(failure.at).command());
             return Err(RunsError::Failed(match self.ends_at_failure {
@@ -106,7 +106,7 @@ impl Executor<'_> {
             let run = self.plan.run(at);
             row.relabel(&run, self.jobs.label(&run));
         }
-        Ok(ComputedRuns { rows, extras, reused, computed, never })
+        Ok(ComputedRuns { rows, extras, reused, computed, remarks })
     }
 }
 

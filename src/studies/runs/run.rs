@@ -22,11 +22,9 @@ impl PlannedRun {
         self.trace.as_deref().map_or_else(demo, Source::from_argument)
     }
 
-    /// The same run on the machine of its baseline.
-    pub(super) fn on_machine_of_baseline(&self) -> PlannedRun {
-        let mut run = self.clone();
-        run.options.machine = run.options.baseline_machine.take().or(run.options.machine);
-        run
+    /// The same run with the jobs and on the machine of its baseline.
+    pub(super) fn on_site_of_baseline(&self) -> PlannedRun {
+        PlannedRun { trace: self.trace.clone(), options: self.options.of_baseline() }
     }
 
     /// The command line that repeats this run alone.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Assignment, Sample, Seeds, double, feit, multiple, shuffle, tsafrir};
+use super::{Assignment, Sample, Seeds, better, double, feit, multiple, shuffle, tsafrir};
 use crate::spec::{Form, Spec, SpecError};
 use crate::time::{HOUR, Seconds};
 
@@ -10,7 +10,7 @@ use crate::time::{HOUR, Seconds};
 struct ModelEntry {
     form: &'static Form,
     /// Whether its estimates depend on the seed.
-    is_random: bool,
+    is_random: fn(&Spec) -> bool,
     /// Checks combinations of keys.
     check: fn(&Spec) -> Result<(), String>,
     assign: fn(&Spec, &[Sample], Seeds) -> Result<Assignment, String>,
@@ -18,11 +18,12 @@ struct ModelEntry {
 
 /// To add a model, add an entry here.
 const CATALOG: &[ModelEntry] = &[
-    ModelEntry { form: &multiple::FORM, is_random: true, check: |_| Ok(()), assign: multiple::assign },
-    ModelEntry { form: &feit::FORM, is_random: true, check: feit::check, assign: feit::assign },
-    ModelEntry { form: &double::FORM, is_random: false, check: |_| Ok(()), assign: double::assign },
-    ModelEntry { form: &shuffle::FORM, is_random: true, check: |_| Ok(()), assign: shuffle::assign },
-    ModelEntry { form: &tsafrir::FORM, is_random: true, check: tsafrir::check, assign: tsafrir::assign },
+    ModelEntry { form: &multiple::FORM, is_random: |_| true, check: |_| Ok(()), assign: multiple::assign },
+    ModelEntry { form: &feit::FORM, is_random: |_| true, check: feit::check, assign: feit::assign },
+    ModelEntry { form: &double::FORM, is_random: |_| false, check: |_| Ok(()), assign: double::assign },
+    ModelEntry { form: &better::FORM, is_random: better::is_random, check: |_| Ok(()), assign: better::assign },
+    ModelEntry { form: &shuffle::FORM, is_random: |_| true, check: |_| Ok(()), assign: shuffle::assign },
+    ModelEntry { form: &tsafrir::FORM, is_random: |_| true, check: tsafrir::check, assign: tsafrir::assign },
 ];
 
 /// The names and keys of all estimate models, in the order in which they are listed to users.
@@ -38,7 +39,7 @@ pub fn forms() -> Vec<&'static Form> {
 ///
 /// let model = EstimateModel::parse("f:f=3.0").unwrap();
 /// assert_eq!(model.to_string(), "f");
-/// let jobs = [Sample { runtime: 100, estimate: None }];
+/// let jobs = [Sample { runtime: 100, estimate: None, user: 1 }];
 /// let estimate = model.assign(&jobs, 1).unwrap().estimates[0];
 /// assert!((100..=400).contains(&estimate));
 /// ```
@@ -89,7 +90,7 @@ impl EstimateModel {
 
     /// Whether its estimates depend on the seed.
     pub fn is_random(&self) -> bool {
-        self.entry().is_random
+        (self.entry().is_random)(&self.spec)
     }
 
     /// The spec of the model.
@@ -131,6 +132,7 @@ mod tests {
             ("f:f=0.50", "f:f=0.5"),
             ("feit:max=86400,peak=0.2", "feit:peak=0.2"),
             ("x2", "x2"),
+            ("better:share=1.0,factor=0.50", "better"),
             ("shuffle", "shuffle"),
             ("tsafrir:at-tmax=23.80,tmax=1080m", "tsafrir:tmax=18h,at-tmax=23.8"),
             ("tsafrir:pairs=1800:18/15m:16.0,tmax=36h", "tsafrir:tmax=36h,pairs=15m:16/30m:18"),
@@ -147,8 +149,9 @@ mod tests {
     #[test]
     fn what_is_no_model_and_what_would_be() {
         for (text, message) in [
-            ("phi", "unknown estimate model 'phi': the estimate models are f, feit, x2, shuffle, tsafrir"),
+            ("phi", "unknown estimate model 'phi': the estimate models are f, feit, x2, better, shuffle, tsafrir"),
             ("x2:f=3", "no key 'f'; x2 takes no keys"),
+            ("better:share=0", "share: '0' is not a number above 0, at most 1"),
             ("f:f=-1", "f: '-1' is not a number from 0 to 1000000"),
             ("f:f=NaN", "f: 'NaN' is not a number from 0 to 1000000"),
             ("feit:peak=2", "peak: '2' is not a number from 0 to 1"),
@@ -179,8 +182,8 @@ mod tests {
 
     #[test]
     fn models_that_need_estimates_say_what_does_without() {
-        let jobs = [Sample { runtime: 5, estimate: None }];
-        for name in ["x2", "shuffle"] {
+        let jobs = [Sample { runtime: 5, estimate: None, user: 1 }];
+        for name in ["x2", "better", "shuffle"] {
             let error = EstimateModel::parse(name).unwrap().assign(&jobs, 1).unwrap_err();
             assert!(error.starts_with(name) && error.contains("tsafrir, f and feit need only runtimes"), "{error}");
         }
@@ -188,7 +191,7 @@ mod tests {
 
     #[test]
     fn blocks_share_popular_estimates_and_draw_anew() {
-        let jobs = [Sample { runtime: 100, estimate: Some(900) }; 2000];
+        let jobs = [Sample { runtime: 100, estimate: Some(900), user: 1 }; 2000];
         let block = |text: &str, block| EstimateModel::parse(text).unwrap().assign_block(&jobs, 7, block).unwrap();
         let popular = |text: &str, at| Modes::of(block(text, at).estimates);
         assert_eq!(popular("tsafrir:tmax=18h", 0), popular("tsafrir:tmax=18h", 3));
@@ -205,13 +208,13 @@ mod tests {
     #[test]
     fn the_same_seed_makes_the_same_estimates_and_no_jobs_no_estimates() {
         let jobs: Vec<_> =
-            (1..500).map(|runtime| Sample { runtime, estimate: Some(4000 + 60 * (runtime % 40)) }).collect();
+            (1..500).map(|runtime| Sample { runtime, estimate: Some(4000 + 60 * (runtime % 40)), user: 1 }).collect();
         for form in forms() {
             let model = EstimateModel::parse(form.name).unwrap();
             let estimates = |seed| model.assign(&jobs, seed).unwrap().estimates;
             assert_eq!(estimates(1), estimates(1), "{model}");
             assert_eq!(estimates(1) != estimates(2), model.is_random(), "{model}");
-            if form.name != "x2" {
+            if !["x2", "better"].contains(&form.name) {
                 assert_eq!(model.assign(&[], 1), Ok(Assignment::default()), "{model}");
             }
         }

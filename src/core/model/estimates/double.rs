@@ -23,7 +23,7 @@ mod tests {
     #[test]
     fn estimates_are_doubled_and_never_below_the_runtime() {
         let jobs = [(10, Some(60)), (90, Some(60)), (121, Some(60)), (5, None)];
-        let jobs = jobs.map(|(runtime, estimate)| Sample { runtime, estimate });
+        let jobs = jobs.map(|(runtime, estimate)| Sample { runtime, estimate, user: -1 });
         let doubled = EstimateModel::parse("x2").unwrap().assign(&jobs, 1);
         assert_eq!(doubled, Ok(Assignment { estimates: vec![120, 120, 121, 120], cut: 0, short: 1 }));
     }

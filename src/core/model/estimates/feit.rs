@@ -69,7 +69,8 @@ mod tests {
 
     /// Half of the jobs run for a minute, half for 10,000 seconds.
     fn accuracies(spec: &str) -> Vec<(i64, i64)> {
-        let job = |at: usize| Sample { runtime: if at.is_multiple_of(2) { 60 } else { 10_000 }, estimate: None };
+        let job =
+            |at: usize| Sample { runtime: if at.is_multiple_of(2) { 60 } else { 10_000 }, estimate: None, user: -1 };
         let jobs: Vec<_> = (0..40_000).map(job).collect();
         let estimates = EstimateModel::parse(spec).unwrap().assign(&jobs, 3).unwrap().estimates;
         jobs.iter().zip(estimates).map(|(job, estimate)| (job.runtime, estimate)).collect()

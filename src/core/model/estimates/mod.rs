@@ -9,6 +9,7 @@
 pub mod catalog;
 
 mod assignment;
+mod better;
 mod double;
 mod feit;
 mod modes;
@@ -30,6 +31,8 @@ pub struct Sample {
     pub runtime: Seconds,
     /// The user's estimate in the log, in seconds. None if unknown.
     pub estimate: Option<Seconds>,
+    /// As a job has it; -1 if unknown.
+    pub user: i32,
 }
 
 /// The seeds of random numbers: of the popular estimates, and of everything else.

@@ -30,7 +30,7 @@ mod tests {
     use crate::model::estimates::{EstimateModel, Sample};
 
     fn estimates(spec: &str, runtime: i64) -> Vec<i64> {
-        let jobs = vec![Sample { runtime, estimate: None }; 40_000];
+        let jobs = vec![Sample { runtime, estimate: None, user: -1 }; 40_000];
         EstimateModel::parse(spec).unwrap().assign(&jobs, 7).unwrap().estimates
     }
 

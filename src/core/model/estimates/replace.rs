@@ -1,6 +1,7 @@
 //! Replaces the estimates of a workload by those of a model.
 
 use super::{EstimateModel, Sample};
+use crate::job::Job;
 use crate::trace::{CleaningCause, CleaningReport, Log, Workload};
 
 /// Replaces the estimate of every job of a workload that was made from this log. The model does not see the estimates that
@@ -11,8 +12,8 @@ use crate::trace::{CleaningCause, CleaningReport, Log, Workload};
 /// As [`EstimateModel::assign`].
 pub fn replace_estimates(workload: &mut Workload, log: &Log, model: &EstimateModel, seed: u64) -> Result<u64, String> {
     let recorded = |record: u32| Some(log.records[record as usize].estimate).filter(|&estimate| estimate > 0);
-    let jobs = workload.jobs.iter().map(|job| Sample { runtime: job.runtime, estimate: recorded(job.record) });
-    let samples: Vec<Sample> = jobs.collect();
+    let sample = |job: &Job| Sample { runtime: job.runtime, estimate: recorded(job.record), user: job.submission.user };
+    let samples: Vec<Sample> = workload.jobs.iter().map(sample).collect();
     let assignment = model.assign(&samples, seed)?;
     let unchanged = samples.iter().zip(&assignment.estimates).filter(|(job, new)| job.estimate == Some(**new)).count();
     for (job, &estimate) in workload.jobs.iter_mut().zip(&assignment.estimates) {

@@ -49,7 +49,7 @@ mod tests {
             pairs in vec((1i64..500, 0i64..500), 1..200),
             seed in 0u64..1000,
         ) {
-            let jobs: Vec<_> = pairs.iter().map(|&(runtime, more)| Sample { runtime, estimate: Some(runtime + more) }).collect();
+            let jobs: Vec<_> = pairs.iter().map(|&(runtime, more)| Sample { runtime, estimate: Some(runtime + more), user: -1 }).collect();
             let assigned = shuffled(&jobs, seed);
             prop_assert_eq!((assigned.cut, assigned.short), (0, 0));
             prop_assert!(jobs.iter().zip(&assigned.estimates).all(|(job, &estimate)| estimate >= job.runtime));
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn jobs_without_an_estimate_draw_from_those_there_are() {
-        let job = |runtime, estimate| Sample { runtime, estimate };
+        let job = |runtime, estimate| Sample { runtime, estimate, user: -1 };
         let mut jobs = vec![job(5, Some(60)), job(5, Some(600))];
         jobs.resize(1000, job(7, None));
         let estimates = shuffled(&jobs, 1).estimates;
@@ -76,12 +76,13 @@ mod tests {
     #[test]
     fn jobs_that_outlive_their_estimates_are_counted() {
         let jobs = [(100, 60), (50, 60), (30, 40), (35, 30)].map(|(runtime, estimate)| (runtime, Some(estimate)));
-        let jobs = jobs.map(|(runtime, estimate)| Sample { runtime, estimate });
+        let jobs = jobs.map(|(runtime, estimate)| Sample { runtime, estimate, user: -1 });
         // 100 counts as 60; 50 takes the other 60; 35 takes 40; 30 takes 30: a way out for the one that overran.
         for seed in 0..10 {
             assert_eq!(shuffled(&jobs, seed), Assignment { estimates: vec![60, 60, 30, 40], cut: 1, short: 0 });
         }
-        let jobs = [(100, 60), (50, 40)].map(|(runtime, estimate)| Sample { runtime, estimate: Some(estimate) });
+        let jobs =
+            [(100, 60), (50, 40)].map(|(runtime, estimate)| Sample { runtime, estimate: Some(estimate), user: -1 });
         assert_eq!(shuffled(&jobs, 1), Assignment { estimates: vec![60, 40], cut: 1, short: 1 });
     }
 }

@@ -108,11 +108,9 @@ impl Backlog {
             }
             PolicyEvent::Requeue(id, job) => {
                 self.arrivals.push(*id, job);
+                // Where jobs are stopped there is no index.
                 if let Some(job) = machine.waiting.get(*id) {
                     self.line.put(job, &self.arrivals);
-                    if self.is_deep {
-                        self.index.push(job, &self.arrivals);
-                    }
                 }
             }
             PolicyEvent::Order(jobs) => self.line.give(jobs.to_vec()),

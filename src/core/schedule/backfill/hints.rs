@@ -2,9 +2,9 @@
 
 use crate::time::{Seconds, Time};
 
-/// Places found earlier. They save two fifths of the time of `conservative` on 20,000 jobs with a deep queue; [`super::profile`]
-/// compares with a search that has none. While a profile only gets fuller, a job that is as wide as another and as long cannot begin before
-/// the other one.
+/// Places found earlier. The first 8,000 jobs of KTH with four times their load take 2.1 times as long without under `conservative`;
+/// [`super::profile`] compares with a search that has none. While a profile only gets fuller, a job that is as wide as another and as
+/// long cannot begin before the other one.
 #[derive(Clone, Debug)]
 pub(super) struct Hints {
     /// For classes of widths: pairs of a length and the earliest start of jobs that are as wide as the class or wider and as
@@ -63,6 +63,7 @@ impl Hints {
 }
 
 /// Jobs that have no room, so that none is searched for them: each width has a length from which on jobs as wide or wider have none.
+/// The first 20,000 jobs of KTH with four times their load take 1.2 times as long without under `conservative`.
 #[derive(Clone, Debug)]
 pub(super) struct Roomless {
     /// By classes of widths; they descend.

@@ -18,7 +18,8 @@ pub struct ManyReservations {
     rules: Rules,
     profile: Profile,
     limits: StartLimits,
-    /// The first waiting job that can start now, as far as that is known.
+    /// The first waiting job that can start now, as far as that is known. The first 8,000 jobs of KTH with four times their load take
+    /// 1.6 times as long without under `conservative`.
     fitting: Option<FittingJob>,
     /// Whether it is certain that it still can.
     is_fitting_sure: bool,
@@ -40,8 +41,8 @@ pub struct ManyReservations {
     is_lazy: bool,
 }
 
-/// Reservations are left open from this number of lengths of the longest job on. That saves seven tenths of the time of
-/// `conservative` on 20,000 jobs with a deep queue, and must equal [`super::Reserving::anew`], which leaves none open.
+/// Reservations are left open from this number of lengths of the longest job on. The first 8,000 jobs of KTH with four times their
+/// load take 2.5 times as long without under `conservative`. It must equal [`super::Reserving::anew`], which leaves none open.
 const FAR: Seconds = 2;
 
 impl ManyReservations {

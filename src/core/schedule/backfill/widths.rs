@@ -185,7 +185,6 @@ impl WidthTree {
         // If many lengths change, the jobs are often adjacent: one user submitted them one after another.
         let next = self.changed + 1;
         let is_next = self.jobs.get(next).is_some_and(|job| job.0 == arrival);
-        let is_next = is_next && self.least[self.capacity + next] != REMOVED;
         if let Some(place) = if is_next { Some(next) } else { self.find(arrival) } {
             self.changed = place;
             self.put(place, length);

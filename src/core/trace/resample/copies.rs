@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::draw::DrawnJob;
 use crate::job::Job;
-use crate::sort::sort_by_key;
 use crate::time::Seconds;
 use crate::trace::conditions::{JobArray, LogConditions};
 use crate::trace::feedback::{FollowingJob, LogFeedback, ReactionGroup};
@@ -38,14 +37,14 @@ impl CopyPlaces {
 
 /// The drawn jobs of a workload, numbered from 1 in order of submission, with the numbers of their copies as users.
 pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampled) -> Workload {
-    sort_by_key(&mut drawn, |job| (job.since, job.copy, job.at));
+    // The sort of the standard library: this is done for every resample, and the jobs of a copy are in order but for its joint.
+    drawn.sort_by_key(|job| (job.since, job.copy, job.at));
     let first = workload.first_submit();
     let of_log = |job: &DrawnJob| &workload.jobs[job.at as usize];
     let jobs = drawn.iter().zip(0..).map(|(drawn, place)| with_copy(of_log(drawn), drawn, first, place)).collect();
-    let mut ids = LogIds::default();
-    drawn.iter().for_each(|job| ids.push(workload.log_id(of_log(job)).to_string().as_bytes()));
+    let in_log = drawn.iter().map(|job| (of_log(job).record, of_log(job).number)).collect();
     let mut made = workload.with_jobs(jobs);
-    made.ids = Arc::new(ids);
+    made.ids = Arc::new(LogIds::of_copies(Arc::clone(&workload.ids), in_log));
     let has_conditions = !workload.conditions.is_empty() || !workload.conditions.arrays.is_empty();
     if has_conditions || workload.feedback.is_some() {
         let mut places: Vec<_> = drawn.iter().zip(0..).map(|(job, at)| (of_log(job).record, job.copy, at)).collect();

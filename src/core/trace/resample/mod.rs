@@ -13,11 +13,14 @@ mod level;
 
 pub use form::{Resample, resample_forms};
 
+use rustc_hash::FxHashMap;
+
 use super::error::TraceError;
 use super::resampled::Resampled;
 use super::workload::Workload;
 use crate::job::Job;
 use crate::rng::stream;
+use crate::sort::sort_by_key;
 use crate::text::counted;
 use crate::time::{DAY, Seconds};
 
@@ -67,14 +70,17 @@ impl Year<'_> {
         let jobs = &workload.jobs[..];
         let (first, length) = (workload.first_submit(), (workload.last_submit() - workload.first_submit()).max(1));
         let weeks = ((length + WEEK / 2) / WEEK) as usize;
-        let mut users = litemap::LiteMap::<i32, YearUser>::new();
+        let (mut users, mut places) = (Vec::<YearUser>::new(), FxHashMap::default());
         for (job, at) in jobs.iter().zip(0..) {
             let code = job.submission.user;
-            let user = users.entry(code).or_insert_with(|| YearUser { code, jobs: Vec::new(), area: 0.0 });
-            user.jobs.push(at);
-            user.area += area(job);
+            let place = *places.entry(code).or_insert_with(|| {
+                users.push(YearUser { code, jobs: Vec::new(), area: 0.0 });
+                users.len() - 1
+            });
+            users[place].jobs.push(at);
+            users[place].area += area(job);
         }
-        let users: Vec<YearUser> = users.into_tuple_vec().into_iter().map(|(_, user)| user).collect();
+        sort_by_key(&mut users, |user| user.code);
         let all: f64 = users.iter().map(|user| user.area).sum();
         let load = all / (f64::from(workload.procs) * length as f64);
         Year { jobs, procs: workload.procs, first, weeks, load, users }
@@ -84,16 +90,29 @@ impl Year<'_> {
         self.users.iter().map(|user| user.area).sum()
     }
 
-    fn doubts(&self) -> Vec<String> {
+    fn doubts(&self, how: &Resample) -> Vec<String> {
         let (users, all) = (self.users.len(), self.area());
-        let largest = self.users.iter().map(|user| user.area / all).fold(0.0, f64::max);
+        let are_drawn = matches!(how, Resample::Users { .. });
         let few = (users < FEW_USERS).then(|| {
-            let users = counted(users as u64, "user");
-            format!("the log has {users} only: resamples differ by which of them are drawn")
+            let then =
+                if are_drawn { "resamples differ by which of them are drawn" } else { "another year may have others" };
+            format!("the log has {} only: {then}", counted(users as u64, "user"))
         });
-        let large = (largest > LARGE_USER).then(|| {
-            let percent = 100.0 * largest;
-            format!("one user has {percent:.0}% of the area of the log: resamples differ mostly by how often this user is drawn")
+        let large = self.users.iter().find(|user| user.area > LARGE_USER * all).and_then(|user| {
+            let percent = 100.0 * user.area / all;
+            Some(match (user.code, are_drawn) {
+                (-1, true) => format!(
+                    "the unknown users have {percent:.0}% of the area of the log, and are drawn as one: resamples differ mostly by \
+                     how often"
+                ),
+                (-1, false) => return None,
+                (_, true) => format!(
+                    "one user has {percent:.0}% of the area of the log: resamples differ mostly by how often this user is drawn"
+                ),
+                (_, false) => {
+                    format!("one user has {percent:.0}% of the area of the log: another year may be without this user")
+                }
+            })
         });
         few.into_iter().chain(large).collect()
     }
@@ -154,11 +173,6 @@ impl Resample {
     pub fn check(&self, workload: &Workload) -> Result<(), TraceError> {
         Year::of(workload).check(self).map_err(|why| TraceError::unusable(&workload.label, why))
     }
-
-    /// What someone who resamples a workload should know of it, one sentence each.
-    pub fn doubts(workload: &Workload) -> Vec<String> {
-        Year::of(workload).doubts()
-    }
 }
 
 /// Draws a resample of a workload.
@@ -166,8 +180,21 @@ impl Resample {
 /// # Errors
 /// If the log is too short, or has too few users.
 pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result<Workload, TraceError> {
-    how.check(workload)?;
-    let year = Year::of(workload);
+    resample_like(workload, workload, how, seed)
+}
+
+/// The same jobs of a workload as those of a resample of another, which has the same jobs on another machine or with other runtimes.
+///
+/// # Errors
+/// As [`resample`].
+pub(super) fn resample_like(
+    workload: &Workload,
+    like: &Workload,
+    how: &Resample,
+    seed: u64,
+) -> Result<Workload, TraceError> {
+    let year = Year::of(like);
+    year.check(how).map_err(|why| TraceError::unusable(&workload.label, why))?;
     let mut rng = stream(seed, "resample");
     let (drawn, draws): (Drawn, u32) = match how {
         Resample::Users { load, profile } => draw::users(&year, *load, *profile, &mut rng),
@@ -182,7 +209,7 @@ pub(super) fn resample(workload: &Workload, how: &Resample, seed: u64) -> Result
         load,
         load_of_log: year.load,
         is_load_met: (load / year.load - 1.0).abs() <= how.load(),
-        doubts: year.doubts(),
+        doubts: year.doubts(how),
     };
     Ok(with_copies(workload, drawn.jobs, facts))
 }

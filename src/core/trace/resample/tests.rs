@@ -272,8 +272,21 @@ fn what_cannot_be_resampled_is_refused() {
     let unknown = log((0..60).map(|at| (if at < 31 { -1 } else { at }, i64::from(at) * 42, 1, 1)).collect());
     assert!(refused(&unknown, "users").contains("the users of 52% of the area are unknown"));
     let made = resample(&few, &how("weeks"), 1).unwrap();
-    let notes = made.resampled().unwrap().notes(1);
-    assert!(notes.iter().any(|note| note.contains("3 users only")) && notes.iter().any(|note| note.contains("35%")));
+    let notes = |made: &Workload| made.resampled().unwrap().notes(7).collect::<Vec<_>>();
+    let of_weeks = notes(&made);
+    assert!(of_weeks[0] == (0, "the log has 3 users only: another year may have others".to_string()), "{of_weeks:?}");
+    assert!(of_weeks[1].1.contains("35% of the area of the log: another year may be without"), "{of_weeks:?}");
+    // Twelve users of equal areas in 8.4 weeks: on the circle of 8 weeks every draw has 1.05 times the load.
+    let equal = log((0..48).map(|at| (at % 12, i64::from(at) * 30, 1, 60)).collect());
+    let made = resample(&equal, &how("users:load=1%"), 7).unwrap();
+    let (draws, of_users) = (made.resampled().unwrap().draws, notes(&made));
+    assert!(draws == 1000 && !made.resampled().unwrap().is_load_met);
+    assert!(of_users[0].1.contains("12 users only: resamples differ by which") && of_users.len() == 2, "{of_users:?}");
+    assert!(of_users[1].0 == 7 && of_users[1].1.starts_with("resample 7: no draw of 1000"), "{of_users:?}");
+    assert_eq!(notes(&resample(&equal, &how("users"), 7).unwrap()).len(), 1);
+    let some = log((0..60).map(|at| (if at < 21 { -1 } else { at }, i64::from(at) * 42, 1, 1)).collect());
+    assert!(notes(&resample(&some, &how("users:load=100%"), 1).unwrap())[0].1.contains("unknown users have 35%"));
+    assert!(notes(&resample(&some, &how("weeks:load=100%"), 1).unwrap()).is_empty());
     for (text, why) in [
         ("users:load=0%", "a share from 1% to 100%"),
         ("weeks:block=0", "at least 1"),

@@ -244,7 +244,7 @@ mod tests {
         use rand::RngExt;
         let mut rng = stream(1, "test runtimes");
         let runtime = |_| libm::pow(longest as f64, rng.random::<f64>()) as Seconds;
-        (0..count).map(runtime).map(|runtime| Sample { runtime, estimate: None }).collect()
+        (0..count).map(runtime).map(|runtime| Sample { runtime, estimate: None, user: -1 }).collect()
     }
 
     fn assigned(spec: &str, jobs: &[Sample], seed: u64) -> Assignment {
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_longest_estimate_is_the_logs_own_unless_it_is_given() {
-        let job = |runtime, estimate| Sample { runtime, estimate };
+        let job = |runtime, estimate| Sample { runtime, estimate, user: -1 };
         let longest = |jobs: &[Sample]| assigned("tsafrir:at-tmax=50", jobs, 1).estimates.into_iter().max();
         // The largest estimate in whole minutes; without any the longest runtime in whole hours.
         assert_eq!(longest(&[job(5, Some(7000)), job(5, None), job(9000, Some(1))]), Some(7020));

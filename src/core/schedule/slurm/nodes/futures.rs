@@ -14,7 +14,8 @@ pub struct UsedWithout {
 #[derive(Clone, Debug, Default)]
 pub struct Futures {
     of: Option<UsedWithout>,
-    /// After every `spacing` more jobs. There may be old ones behind the first `known`.
+    /// After every `spacing` more jobs. There may be old ones behind the first `known`. The first 4,000 jobs of a week of UB's medium
+    /// cluster with 1.5 times their load take 1.13 times as long without under its own slurm.conf.
     landmarks: Vec<NodesInUse>,
     known: usize,
     spacing: usize,

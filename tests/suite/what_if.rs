@@ -1,0 +1,315 @@
+//! `--what-if`: each kind of change has the figures of two separate runs.
+
+use crate::support::{Folder, dump_of_site, first_jobs, sim, sim_ok};
+
+/// The rows of a CSV, each with its columns by name.
+fn rows(csv: &str) -> Vec<Vec<(String, String)>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let pair = |(name, value): (&str, &str)| (name.to_string(), value.to_string());
+    reader.records().map(|row| headers.iter().zip(row.unwrap().iter()).map(pair).collect()).collect()
+}
+
+fn value<'r>(row: &'r [(String, String)], name: &str) -> &'r str {
+    &row.iter().find(|(own, _)| own == name).unwrap_or_else(|| panic!("no column {name}")).1
+}
+
+fn number(row: &[(String, String)], name: &str) -> f64 {
+    value(row, name).parse().unwrap_or_else(|_| panic!("{name}: {}", value(row, name)))
+}
+
+/// The figures of a row that a run without a baseline has too.
+fn figures(row: &[(String, String)]) -> Vec<(String, String)> {
+    let compared = ["what_if", "baseline", "options", "wait_hours_saved", "users_lose_pct", "area_lose_pct"];
+    let is_own = |name: &str| !compared.contains(&name) && !name.contains("_improvement") && !name.ends_with("_day");
+    row.iter().filter(|(name, _)| is_own(name)).cloned().collect()
+}
+
+/// Runs a site with each of the changes, and each of them alone with the options that the change means.
+fn check_changes(site: &[&str], changes: &[(&str, &[&str])]) {
+    let what_ifs = changes.iter().flat_map(|(change, _)| ["--what-if", change]).collect::<Vec<_>>();
+    let together = rows(&sim_ok(&[site, &["--format", "csv"], &what_ifs].concat()));
+    assert_eq!(together.len(), 1 + changes.len());
+    let alone = |more: &[&str]| {
+        // The last value of an option counts: a list of one is written as the site is.
+        // An option that the change sets has its value in the place of that of the site.
+        let kept = site[1..].chunks(2).filter(|pair| !more.contains(&pair[0])).flatten().copied();
+        let args = [site[0]].into_iter().chain(kept).chain(more.iter().copied());
+        let args: Vec<&str> = args.chain(["--baseline", "none", "--format", "csv"]).collect();
+        rows(&sim_ok(&args)).remove(0)
+    };
+    let base = alone(&[]);
+    // All rows have the columns that any of them needs.
+    let check = |together: &[(String, String)], alone: &[(String, String)], name: &str| {
+        let (ours, others) = (figures(together), figures(alone));
+        let is_in = |others: &[(String, String)], name: &str| others.iter().any(|(other, _)| other == name);
+        let of_both = ours.iter().filter(|(name, _)| is_in(&others, name)).collect::<Vec<_>>();
+        assert!(of_both.len() > 20);
+        assert_eq!(of_both, others.iter().filter(|(name, _)| is_in(&ours, name)).collect::<Vec<_>>(), "{name}");
+    };
+    check(&together[0], &base, "as it is");
+    assert_eq!(value(&together[0], "what_if"), "");
+    for ((change, options), row) in changes.iter().zip(&together[1..]) {
+        let own = alone(options);
+        check(row, &own, change);
+        assert_eq!(value(row, "what_if"), change.split(": ").next().unwrap());
+        let [before, after] = [&base, &own].map(|row| number(row, "wait_mean") * number(row, "jobs") / 3600.0);
+        assert!((number(row, "wait_hours_saved") - (before - after)).abs() < 0.01, "{change}");
+        let gain = 100.0 * (before - after) / before;
+        assert!((number(row, "wait_improvement_pct") - gain).abs() < 1e-3, "{change}: {gain}");
+    }
+}
+
+#[test]
+fn changes_of_a_pool_are_two_separate_runs() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(700));
+    let outage = folder.write("down.csv", "kind,procs,start,end\ndown,64,86400,172800\n");
+    let site = [log.as_str(), "--scheduler", "easy", "--predictor", "estimate"];
+    check_changes(
+        &site,
+        &[
+            ("procs=160", &["--procs", "160"]),
+            ("load=1.2", &["--load", "1.2"]),
+            ("estimates=better:factor=0.5,share=0.3", &["--estimates", "better:factor=0.5,share=0.3"]),
+            ("both: scheduler=sjbf predictor=kin", &["--scheduler", "sjbf", "--predictor", "kin"]),
+            ("overrun=kill inflate=1.5", &["--overrun", "kill", "--inflate", "1.5"]),
+            ("feedback=think", &["--feedback", "think"]),
+            (&format!("outages={outage}"), &["--outages", &outage]),
+        ],
+    );
+}
+
+#[test]
+fn changes_of_nodes_are_two_separate_runs() {
+    let folder = Folder::new();
+    let site = folder.text("site");
+    sim_ok(&["example", &site]);
+    let [log, conf, accounts, new] =
+        ["sacct.txt", "slurm.conf", "site.dump", "new.conf"].map(|name| format!("{site}/{name}"));
+    let dump = std::fs::read_to_string(&accounts).unwrap();
+    let lower = folder.write("lower.dump", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=64:"));
+    let own = format!("slurm:conf={conf}");
+    let common = [&*log, "--first", "600", "--slurm-conf", &conf, "--associations", &accounts];
+    let common = [&common[..], &["--scheduler", &own, "--predictor", "estimate"]].concat();
+    check_changes(
+        &common,
+        &[
+            ("more: add-nodes=n[17-18] as n01", &["--add-nodes", "n[17-18] as n01"]),
+            ("remove-nodes=n[15-16]", &["--remove-nodes", "n[15-16]"]),
+            (&format!("associations={lower}"), &["--associations", &lower]),
+            (&format!("slurm-conf={new}"), &["--slurm-conf", &new, "--scheduler", &format!("slurm:conf={new}")]),
+            ("scheduler=easy predictor=kin", &["--scheduler", "easy", "--predictor", "kin", "--associations", "none"]),
+        ],
+    );
+}
+
+/// A node-day of a larger machine: by hand.
+#[test]
+fn what_is_bought_is_by_node_and_day() {
+    let folder = Folder::new();
+    let conf = folder.write("m.toml", "[[nodes]]\nname = \"n[1-2]\"\ncpus = 4\n");
+    // Four jobs of a day each on a machine for two: two wait a day.
+    let jobs: String = (1..=4).map(|id| format!("{id},0,86400,4,90000,u{id}\n")).collect();
+    let log = folder.write("log.csv", format!("id,submit,run,procs,estimate,user\n{jobs}"));
+    let format = "csv:id=id,submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let common = [&*log, "--log-format", format, "--scheduler", "easy", "--predictor", "estimate", "--format", "csv"];
+    let nodes = sim_ok(&[&common[..], &["--machine", &conf, "--what-if", "add-nodes=n[3-4] as n1"]].concat());
+    let nodes = rows(&nodes);
+    assert_eq!(number(&nodes[1], "wait_hours_saved"), 48.0);
+    // Two nodes over the two days that the site needs.
+    assert_eq!(number(&nodes[1], "wait_hours_saved_per_node_day"), 12.0);
+    assert_eq!(value(&nodes[1], "wait_hours_saved_per_proc_day"), "");
+    let less = sim_ok(&[&common[..], &["--machine", &conf, "--what-if", "remove-nodes=n2"]].concat());
+    // Waits of 0, 1, 2 and 3 days: 96 hours more for two node-days less.
+    assert_eq!(number(&rows(&less)[1], "wait_hours_saved"), -96.0);
+    assert_eq!(number(&rows(&less)[1], "wait_hours_saved_per_node_day"), 48.0);
+    let pool = sim_ok(&[&common[..], &["--procs", "8", "--what-if", "procs=16"]].concat());
+    assert_eq!(number(&rows(&pool)[1], "wait_hours_saved_per_proc_day"), 3.0);
+}
+
+#[test]
+fn jobs_that_cannot_run_everywhere_are_left_out_of_all() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(700));
+    let site = [&*log, "--scheduler", "easy", "--predictor", "estimate"];
+    let table = sim(&[&site[..], &["--what-if", "procs=32", "--format", "table"]].concat());
+    let csv =
+        rows(&sim_ok(&[&site[..], &["--what-if", "procs=32", "--what-if", "load=1.1", "--format", "csv"]].concat()));
+    let alone = rows(&sim_ok(&[&site[..], &["--procs", "32", "--format", "csv"]].concat()));
+    let lost = number(&alone[0], "dropped");
+    assert!(lost > 0.0);
+    let first = table.out.lines().take(2).collect::<Vec<_>>().join(" ");
+    assert!(
+        first.contains(&format!("compared on the jobs that all can run: procs=32 cannot run {lost} other jobs")),
+        "{first}"
+    );
+    assert!(csv.iter().all(|row| number(row, "jobs") == 700.0 - lost && number(row, "dropped") == lost));
+    assert_eq!(figures(&csv[1])[4..], figures(&alone[0])[4..]);
+    // A limit on nodes that some jobs are over does not end the command.
+    let site = folder.text("site");
+    sim_ok(&["example", &site]);
+    let [log, conf, accounts] = ["sacct.txt", "slurm.conf", "site.dump"].map(|name| format!("{site}/{name}"));
+    let dump = std::fs::read_to_string(&accounts).unwrap();
+    let lower = dump.replace("Account - 'physics':", "Account - 'physics':MaxTRESPerJob=cpu=8:");
+    let change = format!("lower: associations={}", folder.write("lower.dump", lower));
+    let args = [&*log, "--first", "400", "--slurm-conf", &conf, "--associations", &accounts, "--what-if", &change];
+    let ran = sim(&[&args[..], &["--format", "table"]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.replace('\n', " ").contains("compared on the jobs that all can run: lower cannot run"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("lower can never start some jobs, which are dropped"), "{}", ran.err);
+}
+
+#[test]
+fn a_change_without_effect_or_without_meaning_says_so() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(200));
+    for (args, why) in [
+        (&["--what-if", "add-node=n2 as n1"][..], "there is no option 'add-node'"),
+        (&["--what-if", "add-node=n2 as n1"], "did you mean 'add-nodes'?"),
+        (&["--what-if", "first=10"], "first is no change of a site: it is for all of the command"),
+        (&["--what-if", "add-nodes=n2 as n1"], "--add-nodes n2 as n1 has no effect without --machine"),
+        (&["--what-if", "scheduler=easy"], "it changes nothing: the site is so as it is"),
+        (&["--what-if", "procs=64", "--what-if", "procs=64"], "--what-if 'procs=64' is given twice"),
+        (&["--what-if", "procs=many"], "procs: 'many' is not"),
+        (&["--what-if", "scheduler=easy,sjbf"], "unknown scheduler 'easy,sjbf'"),
+        (&["--what-if", "procs=64", "--scheduler", "easy,sjbf"], "--what-if changes one site"),
+        (&["--what-if", "procs=64", "--baseline", "easy/estimate"], "the baseline is the site"),
+        (&["--what-if", "inflate=2", "--scheduler", "fcfs"], "--inflate 2 has no effect without a scheduler"),
+    ] {
+        let ran = sim(&[&[&*log], args].concat());
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{args:?}: {} {}", ran.code, ran.err);
+    }
+    // What changes no schedule is known after the run: all jobs start and end at the same times.
+    let ran = sim(&[&*log, "--scheduler", "fcfs", "--predictor", "estimate", "--what-if", "predictor=kin"]);
+    assert!(ran.code == 0 && ran.err.contains("--what-if 'predictor=kin' has no effect"), "{}", ran.err);
+    let ran = sim(&[&*log, "--what-if", "scheduler=fcfs"]);
+    assert!(ran.code == 0 && !ran.err.contains("has no effect"), "{}", ran.err);
+}
+
+/// On shaken copies: the intervals are those of the differences of separate runs on the same copies.
+#[test]
+fn replications_are_paired() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(500));
+    let site = [&*log, "--scheduler", "easy", "--predictor", "estimate", "--format", "csv"];
+    let what_if = ["--what-if", "procs=140", "--replications", "4", "--resample", "none"];
+    let kept = folder.text("kept");
+    let args = [&site[..], &what_if, &["--keep", &kept]].concat();
+    let together = rows(&sim_ok(&args));
+    let wait = |more: &[&str]| number(&rows(&sim_ok(&[&site[..], more].concat()))[0], "wait_mean");
+    let gains: Vec<f64> = ["0", "1", "2", "3"]
+        .map(|copy| wait(&["--replication", copy]) - wait(&["--replication", copy, "--procs", "140"]))
+        .to_vec();
+    let mean = gains.iter().sum::<f64>() / 4.0;
+    let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / 3.0;
+    // Student's t with 3 degrees of freedom.
+    let half_width = 3.182_446_305 * (variance / 4.0).sqrt();
+    assert!((number(&together[1], "wait_improvement") - mean).abs() < 1e-3);
+    assert!((number(&together[1], "wait_improvement_ci95") - half_width).abs() < 1e-3, "{half_width}");
+    let verdict = if mean > half_width { "better" } else { "within noise" };
+    assert_eq!(value(&together[1], "wait_verdict"), verdict);
+    // The copies are kept, and the figures are the same from any number of threads.
+    let again = sim(&[&args[..], &["--threads", "1"]].concat());
+    assert!(again.err.contains("8 runs: 6 reused, 2 computed"), "{}", again.err);
+    assert_eq!(rows(&again.out), together);
+    let threads = |threads: &str| sim_ok(&[&site[..], &what_if, &["--threads", threads]].concat());
+    assert_eq!(threads("1"), threads("3"));
+}
+
+/// Resamples too: users are drawn once for all sites, also where other runtimes and another machine would lead to another draw.
+#[test]
+fn resamples_are_paired() {
+    let folder = Folder::new();
+    let mut rows_of_log = String::new();
+    for at in 0..600i64 {
+        let (submit, user, procs) = (at * 9100, at * 7 % 13, 1 + at * at % 7);
+        rows_of_log += &format!("{submit},{},{procs},{},u{user}\n", 3000 + at * 37 % 20_000, 6000 + at % 3 * 9000);
+    }
+    let log = folder.write("log.csv", format!("submit,run,procs,estimate,user\n{rows_of_log}"));
+    let format = "csv:submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let change = "procs=9 overrun=kill";
+    let common = [&*log, "--log-format", format, "--procs", "7", "--resample", "users", "--seed", "3"];
+    let jobs = folder.text("jobs.csv");
+    sim_ok(&[&common[..], &["--what-if", change, "--jobs-out", &jobs]].concat());
+    let all = rows(&folder.read("jobs.csv"));
+    let submissions = |setting: &str| {
+        let own = all.iter().filter(|row| value(row, "setting") == setting);
+        own.map(|row| (value(row, "submit").to_string(), value(row, "user").to_string())).collect::<Vec<_>>()
+    };
+    assert!(submissions(change).len() > 300);
+    assert_eq!(submissions(change), submissions("easy/estimate"));
+}
+
+/// The accounts of a site as `sacctmgr dump` prints them can be a change too; here of a machine without limits.
+#[test]
+fn a_change_may_bring_accounts() {
+    let folder = Folder::new();
+    let conf = folder
+        .write("slurm.conf", "ClusterName=micro\nNodeName=n[1-64] CPUs=4\nPartitionName=p Nodes=ALL Default=YES\n");
+    let log = folder.write("log.swf", first_jobs(100));
+    let accounts = format!("associations={}", dump_of_site("ub-micro"));
+    let ran =
+        sim(&[&log, "--machine", &conf, "--scheduler", "slurm", "--predictor", "estimate", "--what-if", &accounts]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = sim(&[&log, "--machine", &conf, "--what-if", &accounts]);
+    assert!(ran.code == 2 && ran.err.contains("has no effect without the scheduler slurm"), "{}", ran.err);
+}
+
+/// The changes that are tried are ranked by the hours that they save, and each row's command has the same figures.
+#[test]
+fn auto_ranks_what_would_help_and_says_the_commands() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", first_jobs(500));
+    let csv = rows(&sim_ok(&[&log, "--what-if", "auto", "--what-if", "mine: procs=130", "--format", "csv"]));
+    let names: Vec<&str> = csv.iter().map(|row| value(row, "what_if")).collect();
+    assert_eq!((names[0], names.len()), ("", 6), "{names:?}");
+    for name in ["procs=141", "predictor=kin", "scheduler=fair predictor=kin", "estimates=better:factor=0.5", "mine"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let saved: Vec<f64> = csv[1..].iter().map(|row| number(row, "wait_hours_saved")).collect();
+    assert!(saved.is_sorted_by(|a, b| a >= b) && saved[0] > 0.0, "{saved:?}");
+    let table = sim_ok(&[&log, "--what-if", "auto", "--format", "table"]);
+    let best = names[1];
+    assert!(table.contains(&format!("Most would help: {best}. It saves ")), "{table}");
+    let commands: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("  sim ")).collect();
+    assert_eq!(commands.len(), 4);
+    for command in commands {
+        let words = shlex::split(command).unwrap();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let again = rows(&sim_ok(&[&words[..], &["--format", "csv"]].concat()));
+        let row = csv.iter().find(|row| value(row, "what_if") == words[2]).unwrap();
+        assert_eq!(&again[1], row, "{command}");
+    }
+    let stdin = sim(&["-", "--what-if", "auto"]);
+    assert!(stdin.code == 2 && stdin.err.contains("--what-if auto reads the log twice"), "{}", stdin.err);
+}
+
+/// On nodes each kind of them is one more change, and what the site does not have is not tried.
+#[test]
+fn auto_tries_what_the_site_has() {
+    let folder = Folder::new();
+    let site = folder.text("site");
+    sim_ok(&["example", &site]);
+    let [log, conf, accounts] = ["sacct.txt", "slurm.conf", "site.dump"].map(|name| format!("{site}/{name}"));
+    let tried = |accounts: &str| {
+        let args = [&*log, "--first", "300", "--slurm-conf", &conf, "--associations", accounts, "--what-if", "auto"];
+        let csv = rows(&sim_ok(&[&args[..], &["--format", "csv"]].concat()));
+        csv.iter().map(|row| value(row, "what_if").to_string()).collect::<Vec<_>>()
+    };
+    let plain = tried(&accounts);
+    let expected = [
+        "add-nodes=n01-more[1-2] as n01",
+        "scheduler=slurm:running=prediction predictor=kin",
+        "scheduler=fair predictor=kin",
+        "estimates=better:factor=0.5",
+    ];
+    assert!(plain.len() == 5 && expected.iter().all(|one| plain.iter().any(|own| own == one)), "{plain:?}");
+    let dump = std::fs::read_to_string(&accounts).unwrap();
+    let limited = folder.write("limits", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=40:"));
+    assert!(tried(&limited).contains(&"scheduler=slurm:enforce_limits=no".to_string()));
+}
