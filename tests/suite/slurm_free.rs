@@ -215,8 +215,8 @@ const BOUNDS: [(&str, f64, f64); 13] = [
     ("N7", 0.10, 0.88),
     ("N8", 0.09, 0.92),
     // Nodes were down or drained. Parts were reserved.
-    ("D1", 0.40, 0.80),
-    ("R1", 0.40, 0.80),
+    ("D1", 0.10, 0.90),
+    ("R1", 0.10, 0.95),
     // Five jobs of P1 and 25 of Q1 were stopped. One stopped job more or less in P1 is 121 seconds of waiting and more, 15% of its mean;
     // these simulations have two more.
     ("P1", 0.50, 0.80),

@@ -121,10 +121,15 @@ pub fn is_idle(run: &Options, option: &str) -> bool {
     EFFECTS.iter().any(|effect| effect.option == option && !(effect.acts)(run))
 }
 
+/// What decides on a run which keys of its scheduler have an effect.
+pub fn runs_on(run: &Options) -> RunsOn {
+    RunsOn { nodes: run.machine.is_some(), outages: run.outages.is_some() }
+}
+
 /// The scheduler of a run without written keys that change nothing in it.
 pub fn acting_scheduler(run: &Options) -> Spec {
     let spec = &run.scheduler;
-    let on = RunsOn { nodes: run.machine.is_some(), outages: run.outages.is_some() };
+    let on = runs_on(run);
     let acts = |key: &str| catalog::idle_key(spec, key, on).is_none();
     if spec.written().all(|(key, _)| acts(key)) {
         return spec.clone();
