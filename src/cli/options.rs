@@ -1,7 +1,6 @@
 //! The options of an experiment as command-line arguments.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -11,9 +10,8 @@ use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
 use super::what_if;
 use crate::experiment::{
-    OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled,
+    OPTIONS, OptionForm, Options, Section, Setting, refuse_idle, refuse_idle_keys, refuse_overruled, runs_on,
 };
-use crate::machine::MachineFile;
 use crate::machine::associations::Associations;
 use crate::runs::{GridList, PlannedRun, RunPlan, values_of};
 use crate::schedule;
@@ -151,11 +149,10 @@ pub fn warn_of_machines(runs: &[Options]) {
 /// the names in `others` mean something else in the command.
 pub fn check_effects(matches: &ArgMatches, runs: &[Options], others: &[&str]) -> anyhow::Result<()> {
     refuse_idle(runs.iter().cloned(), |name| is_given(matches, name) && !others.contains(&name))?;
-    let on = |machine: &Option<Arc<MachineFile>>| machine.is_some();
-    let own = runs.iter().map(|run| (&run.scheduler, on(&run.machine)));
+    let own = runs.iter().map(|run| (&run.scheduler, runs_on(run)));
     let of_baselines = runs.iter().filter_map(|run| {
-        let machine = run.baseline_site.as_ref().map_or(&run.machine, |site| &site.machine);
-        Some((&run.baseline.as_ref()?.scheduler, on(machine)))
+        let site = run.baseline_site.as_deref().unwrap_or(run);
+        Some((&run.baseline.as_ref()?.scheduler, runs_on(site)))
     });
     refuse_idle_keys(own.chain(of_baselines))?;
     if !others.contains(&"outages")

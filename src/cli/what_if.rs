@@ -9,7 +9,9 @@ use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::log::read_and_clean;
 use super::slurm_conf::{self, SLURM, SiteConf};
-use crate::experiment::{OptionForm, Options, SLURM_CONF, SiteChange, refuse_idle, refuse_idle_keys, refuse_overruled};
+use crate::experiment::{
+    OptionForm, Options, SLURM_CONF, SiteChange, refuse_idle, refuse_idle_keys, refuse_overruled, runs_on,
+};
 use crate::schedule::catalog;
 use crate::spec::{Spec, SpecError, quote};
 use crate::text::printable_lines;
@@ -183,7 +185,7 @@ fn check_effect(site: &Options, changed: &Options, change: &SiteChange) -> Resul
     };
     refuse_overruled(|name| is_set(changed, name))?;
     refuse_idle(std::iter::once(changed.clone()), |name| change.has(name))?;
-    refuse_idle_keys(std::iter::once((&changed.scheduler, changed.machine.is_some())))?;
+    refuse_idle_keys(std::iter::once((&changed.scheduler, runs_on(changed))))?;
     match (Options { baseline: None, ..changed.clone() }).canonical() == site.canonical() {
         true => Err(SpecError("it changes nothing: the site is so as it is".to_string())),
         false => Ok(()),

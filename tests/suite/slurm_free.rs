@@ -14,7 +14,7 @@ use crate::slurm_node_records::{QOS_OF_Q1, records, text_of};
 use crate::support::{Folder, dump_of_site, real_logs, sim_ok};
 
 const COLUMNS: &str = "id,submit,wait,run,procs,estimate,user,partition,qos,nodes,tasks,tasks_per_node,cpus_per_task,memory,\
-    memory_per_cpu,gpus,gpus_per_node,constraint,exclusive";
+    memory_per_cpu,gpus,gpus_per_node,constraint,exclusive,reservation,no_requeue";
 
 /// The accounts of the records, as commands of sacctmgr.
 const ACCOUNTS: &str = "add account name=a1 Fairshare=2\nadd account name=a2 Fairshare=1\n\
@@ -23,7 +23,7 @@ const ACCOUNTS: &str = "add account name=a1 Fairshare=2\nadd account name=a2 Fai
     add user name=u5 DefaultAccount=a2 Fairshare=3\nadd user name=u6 DefaultAccount=a2 Fairshare=1\n";
 
 /// A job of one CPU of the user root in the partition of these records that has all kinds of nodes.
-const FIRST: &str = "1,60,root,batch,,,1,,,,,,,,";
+const FIRST: &str = "1,60,root,batch,,,1,,,,,,,,,,";
 
 /// How often each record is simulated; runtimes are 0 or 1 s longer at random.
 const TIMES: u32 = 12;
@@ -36,7 +36,7 @@ type Starts = BTreeMap<i64, i64>;
 
 /// In which share of pairs the same job starts first.
 fn same_order(one: &Starts, other: &Starts) -> f64 {
-    let ids: Vec<&i64> = one.keys().collect();
+    let ids: Vec<&i64> = one.keys().filter(|id| other.contains_key(id)).collect();
     let (mut same, mut pairs) = (0u32, 0u32);
     for (at, a) in ids.iter().enumerate() {
         for b in &ids[..at] {
@@ -59,6 +59,8 @@ struct Site {
     keys: &'static str,
     /// The recorded starts.
     recorded: Starts,
+    /// Outages: start, end and announcement, and the columns after these.
+    outages: Vec<([i64; 3], String)>,
 }
 
 impl Site {
@@ -72,8 +74,13 @@ impl Site {
             folder.write("topology.conf", text("topo"));
         }
         let t0 = record["t0"].as_i64().unwrap();
-        let mut site = Site { folder, rows: Vec::new(), first: FIRST, keys: "", recorded: Starts::new() };
-        let has_run = |job: &&Value| job["state"] == "COMPLETED" || job["state"] == "PREEMPTED";
+        let mut site =
+            Site { folder, rows: Vec::new(), first: FIRST, keys: "", recorded: Starts::new(), outages: Vec::new() };
+        site.outages = outages_of(record, t0);
+        let has_run = |job: &&Value| {
+            let is_stopped = !job["submits"].is_null() && (job["state"] == "NODE_FAIL" || job["state"] == "TIMEOUT");
+            job["state"] == "COMPLETED" || job["state"] == "PREEMPTED" || is_stopped
+        };
         for job in record["jobs"].as_array().unwrap().iter().filter(has_run) {
             let time = |key: &str| t0 + job[key].as_i64().unwrap();
             let id = job["id"].as_i64().unwrap();
@@ -110,12 +117,49 @@ impl Site {
         if !accounts.is_empty() {
             args.extend(["--associations", &accounts]);
         }
+        // Their times count from the first submission.
+        let row = |([start, end, announced], others): &([i64; 3], String)| {
+            format!("{},{},{},{others}\n", start - first, end - first, announced - first)
+        };
+        let rows: String = self.outages.iter().map(row).collect();
+        let outages = self.folder.write("outages.csv", format!("start,end,announced,kind,nodes,name\n{rows}"));
+        if !rows.is_empty() {
+            args.extend(["--outages", &outages]);
+        }
         args.extend(["--scheduler", &scheduler, "--predictor", "estimate", "--jobs-out", &out]);
         sim_ok(&args);
         let text = self.folder.read("out.csv");
         let cell = |line: &str, at: usize| line.split(',').nth(at).unwrap().parse::<i64>().unwrap();
         text.lines().skip(1).map(|line| (cell(line, 0), first + cell(line, 3))).collect()
     }
+}
+
+/// Nodes that were down or drained, and reservations, as `--outages` has them.
+fn outages_of(record: &Value, t0: i64) -> Vec<([i64; 3], String)> {
+    let events = record["events"].as_array().unwrap();
+    let time = |event: &Value| t0 + event[0].as_f64().unwrap().floor() as i64;
+    let mut outages = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let name = event[2].as_str().unwrap_or_default();
+        let later = |kind: &str| events[at + 1..].iter().find(|other| other[1] == kind && other[2] == name);
+        let state = event[3].as_str().unwrap_or_default();
+        if event[1] == "node" && state.starts_with('D') {
+            let (kind, end) = (if state == "DOWN" { "down" } else { "drain" }, later("node").map(time));
+            let end = end.unwrap_or(time(event) + 100_000);
+            outages.push(([time(event), end, time(event)], format!("{kind},{name},")));
+        }
+        if event[1] == "rnew" {
+            let nodes: Vec<&str> = event[3].as_array().unwrap().iter().map(|node| node.as_str().unwrap()).collect();
+            let shown = record["admin"].as_array().unwrap().iter().filter_map(|command| command["show"].as_str());
+            let begin = format!("ReservationName={name} ");
+            let line = shown.flat_map(str::lines).find(|line| line.starts_with(&begin)).unwrap_or_default();
+            let kind = if line.contains("MAINT") { "maintenance" } else { "reserved" };
+            let [start, end] = [4, 5].map(|at| t0 + event[at].as_i64().unwrap());
+            let end = later("rdel").map_or(end, |gone| end.min(time(gone)));
+            outages.push(([start, end, time(event)], format!("{kind},\"{}\",{name}", nodes.join(","))));
+        }
+    }
+    outages
 }
 
 /// What a job asks for.
@@ -146,18 +190,20 @@ fn columns(job: &Value) -> String {
         shown("gres"),
         word("feat").to_string(),
         if job["excl"] == true { "yes".to_string() } else { String::new() },
+        word("resv").to_string(),
+        shown("norequeue"),
     ]
     .join(",")
 }
 
 fn mean_wait(rows: &[(i64, i64, i64, String)], starts: &Starts) -> f64 {
-    let waits: i64 = rows.iter().map(|row| starts[&row.0] - row.1).sum();
-    waits as f64 / rows.len() as f64
+    let waits: Vec<i64> = rows.iter().filter_map(|row| Some(starts.get(&row.0)? - row.1)).collect();
+    waits.iter().sum::<i64>() as f64 / waits.len() as f64
 }
 
 /// How far the mean wait and the order may be from a record's. A slow model of the same rules has -0.5% (N1b), -6, -9, +2, -14, -9 and
 /// -5% of the mean wait, and 94 to 98% of the order, N4 and N4r 85%; the daemon against itself differs by up to 15% and 16%.
-const BOUNDS: [(&str, f64, f64); 11] = [
+const BOUNDS: [(&str, f64, f64); 13] = [
     ("N1", 0.50, 0.90),
     ("N1b", 0.06, 0.92),
     ("N2", 0.10, 0.92),
@@ -168,6 +214,9 @@ const BOUNDS: [(&str, f64, f64); 11] = [
     // Four jobs were preempted. What is compared are their last starts.
     ("N7", 0.10, 0.88),
     ("N8", 0.09, 0.92),
+    // Nodes were down or drained. Parts were reserved.
+    ("D1", 0.10, 0.90),
+    ("R1", 0.10, 0.95),
     // Five jobs of P1 and 25 of Q1 were stopped. One stopped job more or less in P1 is 121 seconds of waiting and more, 15% of its mean;
     // these simulations have two more.
     ("P1", 0.50, 0.80),
@@ -231,8 +280,8 @@ fn micro_cluster(logs: &std::path::Path) -> Site {
         .filter_map(|row| Some((row["JobID"].parse().ok()?, ["Submit", "Start", "End"].map(|name| time(&row[name])))))
         .collect();
     let t0 = ran.values().map(|times| times[0]).min().unwrap();
-    let first = "1,60,user5,normal,,,1,1,,,,,,,";
-    let mut site = Site { folder, rows: Vec::new(), first, keys: "", recorded: Starts::new() };
+    let first = "1,60,user5,normal,,,1,1,,,,,,,,,";
+    let mut site = Site { folder, rows: Vec::new(), first, keys: "", recorded: Starts::new(), outages: Vec::new() };
     for job in table(&std::fs::read_to_string(from.join("jobs500.csv")).unwrap(), ';') {
         let number = |name: &str| job[name].parse::<i64>().unwrap();
         let id = number("job_id");
@@ -253,6 +302,8 @@ fn micro_cluster(logs: &std::path::Path) -> Site {
             String::new(),
             gpus,
             job["constraint"].clone(),
+            String::new(),
+            String::new(),
             String::new(),
         ];
         site.recorded.insert(id, start);

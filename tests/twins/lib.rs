@@ -53,4 +53,6 @@ mod slow_waits;
 #[cfg(test)]
 mod slurm_by_hand;
 #[cfg(test)]
+mod slurm_outages;
+#[cfg(test)]
 mod slurm_parts;

@@ -24,25 +24,25 @@ const NEVER: i64 = i64::MAX;
 
 /// A job as the twin sees it.
 #[derive(Clone, Debug)]
-struct TwinJob {
-    submit: i64,
-    run: i64,
-    procs: i64,
-    estimate: i64,
-    prediction: i64,
-    user: i32,
+pub(crate) struct TwinJob {
+    pub(crate) submit: i64,
+    pub(crate) run: i64,
+    pub(crate) procs: i64,
+    pub(crate) estimate: i64,
+    pub(crate) prediction: i64,
+    pub(crate) user: i32,
     /// Its number of nodes; 0 if it does not say.
-    nodes: i64,
+    pub(crate) nodes: i64,
     /// The name of a reservation, or empty.
-    reservation: &'static str,
-    arrival: (i64, usize),
-    start: Option<i64>,
-    end: Option<i64>,
-    got: BTreeMap<usize, i64>,
-    misses: usize,
-    requeues: u32,
-    lost: i64,
-    is_failed: bool,
+    pub(crate) reservation: &'static str,
+    pub(crate) arrival: (i64, usize),
+    pub(crate) start: Option<i64>,
+    pub(crate) end: Option<i64>,
+    pub(crate) got: BTreeMap<usize, i64>,
+    pub(crate) misses: usize,
+    pub(crate) requeues: u32,
+    pub(crate) lost: i64,
+    pub(crate) is_failed: bool,
 }
 
 impl TwinJob {
@@ -54,25 +54,25 @@ impl TwinJob {
         outage.kind == OutageKind::Reserved && (outage.user == self.user || self.names(outage))
     }
 
-    fn names(&self, outage: &TwinOutage) -> bool {
+    pub(crate) fn names(&self, outage: &TwinOutage) -> bool {
         !self.reservation.is_empty() && outage.name == self.reservation
     }
 }
 
 #[derive(Clone, Debug)]
-struct TwinOutage {
-    start: i64,
-    end: i64,
-    announced: i64,
-    kind: OutageKind,
-    procs: i64,
-    nodes: Vec<usize>,
-    user: i32,
-    name: &'static str,
+pub(crate) struct TwinOutage {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) announced: i64,
+    pub(crate) kind: OutageKind,
+    pub(crate) procs: i64,
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) user: i32,
+    pub(crate) name: &'static str,
 }
 
 impl TwinOutage {
-    fn of(kind: OutageKind, procs: i64, start: i64, end: i64, announced: i64) -> TwinOutage {
+    pub(crate) fn of(kind: OutageKind, procs: i64, start: i64, end: i64, announced: i64) -> TwinOutage {
         TwinOutage { start, end, announced, kind, procs, nodes: Vec::new(), user: i32::MIN, name: "" }
     }
 
@@ -405,12 +405,12 @@ impl Twin {
 
 /// A machine with jobs and outages.
 #[derive(Clone, Debug)]
-struct Case {
-    procs: i64,
-    cpus: Vec<i64>,
-    jobs: Vec<TwinJob>,
-    outages: Vec<TwinOutage>,
-    kills: bool,
+pub(crate) struct Case {
+    pub(crate) procs: i64,
+    pub(crate) cpus: Vec<i64>,
+    pub(crate) jobs: Vec<TwinJob>,
+    pub(crate) outages: Vec<TwinOutage>,
+    pub(crate) kills: bool,
 }
 
 impl Case {
@@ -421,7 +421,7 @@ impl Case {
         twin
     }
 
-    fn workload(&self) -> Workload {
+    pub(crate) fn workload(&self) -> Workload {
         let mut requests = Requests::default();
         let jobs: Vec<Job> = self
             .jobs
@@ -478,7 +478,12 @@ impl Case {
         Workload { outages: Some(Arc::new(outages)), ..all }
     }
 
-    fn simulate(&self, scheduler: &str, predictor: &str, observer: &mut dyn Observer) -> Result<RunRecord, String> {
+    pub(crate) fn simulate(
+        &self,
+        scheduler: &str,
+        predictor: &str,
+        observer: &mut dyn Observer,
+    ) -> Result<RunRecord, String> {
         let setting = Setting { engine: EngineOptions::default(), ..Setting::parse(scheduler, predictor).unwrap() };
         setting.run(&self.workload(), Some(observer), &mut |_| ()).map_err(|error| error.to_string())
     }
@@ -630,7 +635,7 @@ fn compare(case: &Case, scheduler: &str, predictor: &str) -> Result<Twin, String
     Ok(twin)
 }
 
-fn job(submit: i64, run: i64, estimate: i64, procs: i64) -> TwinJob {
+pub(crate) fn job(submit: i64, run: i64, estimate: i64, procs: i64) -> TwinJob {
     TwinJob {
         submit,
         run,
@@ -651,7 +656,7 @@ fn job(submit: i64, run: i64, estimate: i64, procs: i64) -> TwinJob {
     }
 }
 
-fn pool(procs: i64, jobs: &[(i64, i64, i64, i64)], outages: Vec<TwinOutage>) -> Case {
+pub(crate) fn pool(procs: i64, jobs: &[(i64, i64, i64, i64)], outages: Vec<TwinOutage>) -> Case {
     let jobs = jobs.iter().map(|&(submit, run, estimate, procs)| job(submit, run, estimate, procs)).collect();
     Case { procs, cpus: Vec::new(), jobs, outages, kills: false }
 }
@@ -718,7 +723,7 @@ fn a_job_that_runs_longer_than_its_estimate_is_stopped_by_a_maintenance() {
     assert_eq!((twin.jobs[0].requeues, twin.jobs[0].prediction), (1, 68));
 }
 
-fn on_two_nodes(jobs: &[(i64, i64, i64, i64)], outage: TwinOutage, node: usize) -> Case {
+pub(crate) fn on_two_nodes(jobs: &[(i64, i64, i64, i64)], outage: TwinOutage, node: usize) -> Case {
     Case { cpus: vec![2, 2], ..pool(4, jobs, vec![TwinOutage { procs: 0, nodes: vec![node], ..outage }]) }
 }
 
@@ -831,7 +836,7 @@ fn outages(procs: i64, nodes: usize) -> impl Strategy<Value = Vec<TwinOutage>> {
     })
 }
 
-fn pools() -> impl Strategy<Value = Case> {
+pub(crate) fn pools() -> impl Strategy<Value = Case> {
     (2..=12i64).prop_flat_map(|procs| {
         (jobs(procs, 0), outages(procs, 0), any::<bool>()).prop_map(move |(jobs, outages, kills)| Case {
             procs,
@@ -843,7 +848,7 @@ fn pools() -> impl Strategy<Value = Case> {
     })
 }
 
-fn clusters() -> impl Strategy<Value = Case> {
+pub(crate) fn clusters() -> impl Strategy<Value = Case> {
     vec(1..=4i64, 2..6).prop_flat_map(|cpus| {
         let procs = cpus.iter().sum();
         let (count, least) = (cpus.len(), cpus.iter().copied().min().unwrap());

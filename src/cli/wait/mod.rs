@@ -83,11 +83,6 @@ fn read_options(
                 "--outages has no effect on replay and on these methods; simulate is one that knows of outages",
             );
         }
-        if simulated.into_iter().any(schedule::catalog::is_slurm) {
-            return refuse(
-                "--outages: the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf",
-            );
-        }
     }
     options::warn_of_machines(std::slice::from_ref(&options));
     Ok(options)

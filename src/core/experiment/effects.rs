@@ -4,7 +4,7 @@
 use super::option_table::OptionForm;
 use super::options::Options;
 use crate::predict;
-use crate::schedule::catalog;
+use crate::schedule::catalog::{self, RunsOn};
 use crate::spec::{Spec, SpecError, quote};
 
 /// Pairs of options in which the first would overrule the second, with the reason.
@@ -121,10 +121,16 @@ pub fn is_idle(run: &Options, option: &str) -> bool {
     EFFECTS.iter().any(|effect| effect.option == option && !(effect.acts)(run))
 }
 
+/// What decides on a run which keys of its scheduler have an effect.
+pub fn runs_on(run: &Options) -> RunsOn {
+    RunsOn { nodes: run.machine.is_some(), outages: run.outages.is_some() }
+}
+
 /// The scheduler of a run without written keys that change nothing in it.
 pub fn acting_scheduler(run: &Options) -> Spec {
     let spec = &run.scheduler;
-    let acts = |key: &str| catalog::idle_key(spec, key, run.machine.is_some()).is_none();
+    let on = runs_on(run);
+    let acts = |key: &str| catalog::idle_key(spec, key, on).is_none();
     if spec.written().all(|(key, _)| acts(key)) {
         return spec.clone();
     }
@@ -134,18 +140,17 @@ pub fn acting_scheduler(run: &Options) -> Spec {
     catalog::parse(&text).expect("some of the keys of a scheduler")
 }
 
-/// Checks that each key that is written in a scheduler has an effect in at least one of the runs. A scheduler comes with whether it
-/// runs on nodes.
+/// Checks that each key that is written in a scheduler has an effect in at least one of the runs. A scheduler comes with what
+/// it runs on.
 ///
 /// # Errors
 /// If a key would have no effect.
-pub fn refuse_idle_keys<'a>(schedulers: impl Iterator<Item = (&'a Spec, bool)> + Clone) -> Result<(), SpecError> {
-    for (spec, on_nodes) in schedulers.clone() {
+pub fn refuse_idle_keys<'a>(schedulers: impl Iterator<Item = (&'a Spec, RunsOn)> + Clone) -> Result<(), SpecError> {
+    for (spec, on) in schedulers.clone() {
         for (key, _) in spec.written() {
-            let Some(why) = catalog::idle_key(spec, key, on_nodes) else { continue };
+            let Some(why) = catalog::idle_key(spec, key, on) else { continue };
             let has_key = |other: &Spec| other.name() == spec.name() && other.written().any(|(name, _)| name == key);
-            let acts =
-                |(other, on_nodes): (&Spec, bool)| has_key(other) && catalog::idle_key(other, key, on_nodes).is_none();
+            let acts = |(other, on): (&Spec, RunsOn)| has_key(other) && catalog::idle_key(other, key, on).is_none();
             if !schedulers.clone().any(acts) {
                 return Err(SpecError(format!("{spec}: the key {key} has no effect {why}; remove it")));
             }
@@ -222,7 +227,8 @@ mod tests {
         let refused = |specs: &[(&str, bool)]| {
             let specs: Vec<_> =
                 specs.iter().map(|(text, on_nodes)| (catalog::parse(text).unwrap(), *on_nodes)).collect();
-            let refused = refuse_idle_keys(specs.iter().map(|(spec, on_nodes)| (spec, *on_nodes))).err();
+            let on = |nodes: bool| RunsOn { nodes, outages: false };
+            let refused = refuse_idle_keys(specs.iter().map(|(spec, on_nodes)| (spec, on(*on_nodes)))).err();
             refused.map(|error| error.0)
         };
         let (pool, nodes) = (false, true);
@@ -240,6 +246,7 @@ mod tests {
             ),
             ("slurm:epilog=5s", pool, "the key epilog has no effect on a pool of processors"),
             ("slurm:requeue_delay=5s", nodes, "the key requeue_delay has no effect without preempt"),
+            ("slurm:resv_over_run=5m", nodes, "the key resv_over_run has no effect without --outages"),
             ("easy:placement=spread", pool, "the key placement has no effect on a pool of processors"),
         ] {
             let message = refused(&[(spec, on_nodes)]).unwrap_or_default();

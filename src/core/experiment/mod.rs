@@ -14,7 +14,7 @@ mod used_program;
 mod values;
 mod what_if;
 
-pub use effects::{acting_scheduler, is_idle, refuse_idle, refuse_idle_keys, refuse_overruled};
+pub use effects::{acting_scheduler, is_idle, refuse_idle, refuse_idle_keys, refuse_overruled, runs_on};
 pub use episodes::{EpisodeRun, Episodes};
 pub use option_table::{OPTIONS, OptionForm, Section};
 pub use options::Options;

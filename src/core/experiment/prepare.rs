@@ -124,10 +124,6 @@ impl Options {
     /// If the file names what the machine does not have, or times that no outage can have.
     pub fn outages_of(&self, workload: &Workload, names: &LogNames) -> Result<Option<Arc<Outages>>, TraceError> {
         let Some(file) = &self.outages else { return Ok(None) };
-        if self.schedulers().any(schedule::catalog::is_slurm) {
-            let why = "the scheduler slurm does not simulate outages yet; the others do, such as easy and sjbf";
-            return Err(TraceError::unusable("--outages", why));
-        }
         Ok(Some(Arc::new(outages_of(file, self.on_failure_kills, workload, names)?)))
     }
 

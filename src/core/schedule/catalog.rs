@@ -152,13 +152,22 @@ fn takes_placement(spec: &Spec) -> bool {
     forms.iter().any(|form| form.name == spec.name())
 }
 
+/// What a scheduler runs on, as far as it decides which keys have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunsOn {
+    /// Nodes, or a pool of processors.
+    pub nodes: bool,
+    /// Parts of it are out at times.
+    pub outages: bool,
+}
+
 /// Why the written key of a scheduler has no effect, in words that follow "has no effect". None if it has one, or is the default.
-pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> {
+pub fn idle_key(spec: &Spec, key: &str, on: RunsOn) -> Option<&'static str> {
     if is_slurm(spec) {
-        return slurm::idle_key(spec, key, on_nodes);
+        return slurm::idle_key(spec, key, on.nodes, on.outages);
     }
     let is_placement = key == "placement" && takes_placement(spec) && rules::placement(spec) != Placement::default();
-    (is_placement && !on_nodes).then_some("on a pool of processors, which has no nodes (--machine)")
+    (is_placement && !on.nodes).then_some("on a pool of processors, which has no nodes (--machine)")
 }
 
 /// Whether the scheduler is Slurm's.

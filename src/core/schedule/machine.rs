@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::queue::{Queue, Waiting};
 use super::running::{Move, Running, RunningJobs};
 use crate::job::{JobId, Submission};
-use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, OutageLedger, OutagePlan, Shapes};
+use crate::machine::{Capacity, NodeGrant, NodeShare, Nodes, Outage, OutageLedger, OutagePlan, Shapes};
 use crate::request::RequestId;
 use crate::time::{Seconds, Time};
 
@@ -226,6 +226,33 @@ impl Machine {
         if self.state.outages.is_some() {
             self.count_available_amid_outages();
         }
+    }
+
+    /// The running jobs that stop because of outages of a kind that stops jobs, those that started last first. On a pool so many that
+    /// the others fit.
+    pub(crate) fn jobs_that_stop(&self, stops: impl Fn(&Outage) -> bool) -> Vec<JobId> {
+        let Some(outages) = &self.outages else { return Vec::new() };
+        let mut running: Vec<_> = self.running.iter().map(|job| (job.id, i64::from(job.procs))).collect();
+        let place = |id: JobId| std::cmp::Reverse((outages.job(id).start, self.waiting.arrival(id)));
+        if self.nodes().is_some() {
+            let nodes: Vec<u32> = outages.stopping(self.now, stops).collect();
+            let is_hit = |id: JobId| self.grant(id).iter().any(|share| nodes.contains(&share.node));
+            running.retain(|(id, _)| is_hit(*id));
+            running.sort_by_key(|(id, _)| place(*id));
+            return running.into_iter().map(|(id, _)| id).collect();
+        }
+        let used = running.iter().map(|(_, procs)| procs).sum();
+        let mut over = outages.overuse(self.procs(), used, self.now, stops);
+        if over <= 0 {
+            return Vec::new();
+        }
+        running.sort_by_key(|(id, _)| place(*id));
+        let stopped = running.into_iter().take_while(|(_, procs)| {
+            let stops = over > 0;
+            over -= procs;
+            stops
+        });
+        stopped.map(|(id, _)| id).collect()
     }
 
     /// A job is to start. None of its nodes may be out or kept for others.

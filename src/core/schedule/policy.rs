@@ -122,6 +122,8 @@ pub struct Scheduler {
     pub follows_clock: bool,
     /// Whether passes may stop running jobs.
     pub preempts: bool,
+    /// Whether its passes stop the jobs that run where outages begin, and others than an outage says.
+    pub stops_at_outages: bool,
     /// Whether it replays the log's own schedule, in which jobs may start that need more than the free processors.
     pub replays: bool,
     /// Whether it decides outside of this process, in another program: one that may want passes for ever.
@@ -140,6 +142,7 @@ impl Scheduler {
             by_estimates: false,
             follows_clock: false,
             preempts: false,
+            stops_at_outages: false,
             replays: false,
             is_outside: false,
             answers: false,

@@ -31,6 +31,10 @@ pub fn outages_of(
             print_duration(longest)
         ));
     }
+    for OutageRow { place, name, unused, .. } in file.rows.iter().filter(|row| !row.unused.is_empty()) {
+        let flags = unused.join(",");
+        outages.notes.push(format!("{place}: Flags={flags} of the reservation '{name}' is not simulated"));
+    }
     Ok(outages)
 }
 

@@ -7,7 +7,7 @@ use crate::experiment::{OptionForm, Options, ProgramRole, refuse_idle, refuse_id
 use crate::machine::AssociationsFile;
 use crate::machine::associations::Associations;
 use crate::metrics::{Given, When};
-use crate::schedule::catalog;
+use crate::schedule::catalog::{self, RunsOn};
 use crate::settings_file::{self, SettingsEntry, Value};
 use crate::spec::{Spec, SpecError, literal};
 use crate::trace::labels;
@@ -116,9 +116,11 @@ impl RunPlan {
     /// If one has none.
     pub fn refuse_idle(&self) -> Result<(), SpecError> {
         refuse_idle((0..self.cells).map(|cell| self.run(cell).options), |name| self.axis(name).is_some())?;
-        let on_nodes: Vec<bool> = self.axis("machine").map_or(vec![false], Axis::are_acting);
+        let [on_nodes, amid_outages] =
+            ["machine", "outages"].map(|name| self.axis(name).map_or(vec![false], Axis::are_acting));
+        let on = on_nodes.iter().flat_map(|&nodes| amid_outages.iter().map(move |&outages| RunsOn { nodes, outages }));
         let schedulers = self.schedulers();
-        refuse_idle_keys(schedulers.iter().flat_map(|spec| on_nodes.iter().map(move |on_nodes| (spec, *on_nodes))))
+        refuse_idle_keys(schedulers.iter().flat_map(|spec| on.clone().map(move |on| (spec, on))))
     }
 
     /// All runs.

@@ -5,8 +5,7 @@ use crate::engine::error::EngineError;
 use crate::engine::event_queue::NEVER;
 use crate::engine::observer::{Event, Observer};
 use crate::engine::recorder::OutageFigures;
-use crate::job::JobId;
-use crate::machine::OutagePlan;
+use crate::machine::{Outage, OutagePlan};
 use crate::schedule::{Change, NeverStarts, Stop};
 use crate::time::Time;
 
@@ -42,38 +41,13 @@ impl<O: Observer> Simulation<O> {
         self.machine.change(Change::Clock(now));
         self.next_outage = self.outage_clock.instants.last().copied().unwrap_or(NEVER);
         self.observers.on(now, &Event::Outages, &self.machine);
-        for id in self.jobs_to_stop() {
-            self.stop(Stop { id, is_requeued: !self.outage_clock.kills })?;
+        if !self.scheduler.stops_at_outages {
+            for id in self.machine.jobs_that_stop(Outage::stops) {
+                self.stop(Stop { id, is_requeued: !self.outage_clock.kills })?;
+            }
         }
         self.pass_due = true;
         Ok(())
-    }
-
-    /// The jobs that outages stop, those that started last first. On a pool so many that the others fit.
-    fn jobs_to_stop(&self) -> Vec<JobId> {
-        let now = self.now();
-        let Some(outages) = &self.machine.outages else { return Vec::new() };
-        let mut running: Vec<_> = self.machine.running.iter().map(|job| (job.id, i64::from(job.procs))).collect();
-        let place = |id: JobId| std::cmp::Reverse((outages.job(id).start, self.machine.waiting.arrival(id)));
-        if self.machine.nodes().is_some() {
-            let nodes: Vec<u32> = outages.stopping(now).collect();
-            let is_hit = |id: JobId| self.machine.grant(id).iter().any(|share| nodes.contains(&share.node));
-            running.retain(|(id, _)| is_hit(*id));
-            running.sort_by_key(|(id, _)| place(*id));
-            return running.into_iter().map(|(id, _)| id).collect();
-        }
-        let used = running.iter().map(|(_, procs)| procs).sum();
-        let mut over = outages.overuse(self.machine.procs(), used, now);
-        if over <= 0 {
-            return Vec::new();
-        }
-        running.sort_by_key(|(id, _)| place(*id));
-        let stopped = running.into_iter().take_while(|(_, procs)| {
-            let stops = over > 0;
-            over -= procs;
-            stops
-        });
-        stopped.map(|(id, _)| id).collect()
     }
 
     /// Why waiting jobs start no more when no event is left: the first outage that is there and has no end.

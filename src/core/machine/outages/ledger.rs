@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Outage, OutagePlan, Outages};
+use super::{Outage, OutageKind, OutagePlan, Outages};
 use crate::job::{JobId, Submission};
 use crate::machine::Nodes;
 use crate::request::RequestId;
@@ -25,6 +25,8 @@ pub struct JobAmidOutages {
 #[derive(Clone, Debug)]
 pub struct OutageLedger {
     outages: Arc<Outages>,
+    /// How often something was announced, began or ended.
+    changes: u64,
     /// Those that are not announced yet, the next one last.
     to_come: Vec<u32>,
     /// Those that are announced and not over, in their order.
@@ -48,6 +50,7 @@ impl OutageLedger {
         to_come.sort_by_key(|&at| std::cmp::Reverse(outages.list[at as usize].announced));
         OutageLedger {
             outages,
+            changes: 0,
             to_come,
             known: Vec::new(),
             jobs: FxHashMap::default(),
@@ -62,6 +65,11 @@ impl OutageLedger {
     /// All outages.
     pub fn outages(&self) -> &Arc<Outages> {
         &self.outages
+    }
+
+    /// How often something was announced, began or ended.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// The outages that are known now and not over, in their order.
@@ -94,25 +102,33 @@ impl OutageLedger {
         self.closed[node as usize] > 0
     }
 
-    /// Whether a job may not be on a node now, whatever is free there.
+    /// Whether a job may not be on a node now, whatever is free there. Under Slurm it may name a maintenance too, and has that before
+    /// all reservations.
     pub fn forbids(&self, id: JobId, node: u32, now: Time) -> bool {
         let class = self.job(id).class;
         let has = |outage: &Outage| outage.nodes.binary_search(&node).is_ok();
-        let takes = |(at, outage): (u32, &Outage)| has(outage) && !self.outages.owns(class, at);
+        let is_reserved = |outage: &Outage| matches!(outage.kind, OutageKind::Maintenance | OutageKind::Reserved);
         let named = &self.outages.class(class).named;
-        self.present(now).any(takes) || self.present(now).any(|(at, outage)| named.contains(&at) && !has(outage))
+        let own = || self.present(now).filter(|(at, outage)| named.contains(at) && is_reserved(outage));
+        let is_in_maintenance = own().any(|(_, outage)| outage.kind == OutageKind::Maintenance && has(outage));
+        let takes = |(at, outage): (u32, &Outage)| {
+            has(outage)
+                && !self.outages.owns(class, at)
+                && !(is_reserved(outage) && (is_in_maintenance || named.contains(&at)))
+        };
+        self.present(now).any(takes) || own().next().is_some() && !own().any(|(_, outage)| has(outage))
     }
 
     /// By how many processors more than there are a pool without the parts of outages that stop jobs is used.
-    pub fn overuse(&self, procs: u32, used: i64, now: Time) -> i64 {
-        let stopping = self.present(now).filter(|(_, outage)| outage.stops());
+    pub fn overuse(&self, procs: u32, used: i64, now: Time, stops: impl Fn(&Outage) -> bool) -> i64 {
+        let stopping = self.present(now).filter(|(_, outage)| stops(outage));
         let gone: i64 = stopping.map(|(_, outage)| i64::from(outage.procs)).sum();
         used - (i64::from(procs) - gone).max(0)
     }
 
     /// The nodes of outages that stop jobs and begin now.
-    pub fn stopping(&self, now: Time) -> impl Iterator<Item = u32> {
-        let begin = self.known().filter(move |(_, outage)| outage.start == now && outage.stops());
+    pub fn stopping(&self, now: Time, stops: impl Fn(&Outage) -> bool) -> impl Iterator<Item = u32> {
+        let begin = self.known().filter(move |(_, outage)| outage.start == now && stops(outage));
         begin.flat_map(|(_, outage)| outage.nodes.iter().copied())
     }
 
@@ -134,6 +150,7 @@ impl OutageLedger {
 
     /// Outages are announced, begin or end at this instant. `procs` are those of a pool.
     pub fn renew(&mut self, now: Time, procs: u32) {
+        self.changes += 1;
         let OutageLedger { outages, to_come, known, closed, out, .. } = self;
         let outage = |at: u32| &outages.list[at as usize];
         known.retain(|&at| outage(at).end > now);

@@ -43,6 +43,8 @@ pub struct OutageRow {
     pub name: String,
     /// Whether it is a reservation of Slurm, which lets no job reach into one.
     pub is_of_slurm: bool,
+    /// Its flags that are not simulated, such as `FLEX`.
+    pub unused: Vec<String>,
 }
 
 /// The files of an option `--outages`.
@@ -53,6 +55,24 @@ pub struct OutageFile {
     /// All rows.
     pub rows: Vec<OutageRow>,
 }
+
+/// Flags of reservations that are simulated, or that say only how their nodes were chosen and when they come again.
+const SIMULATED_FLAGS: [&str; 14] = [
+    "",
+    "MAINT",
+    "IGNORE_JOBS",
+    "IGNORE_RUNNING",
+    "SPEC_NODES",
+    "ALL_NODES",
+    "PART_NODES",
+    "FIRST_CORES",
+    "ANY_NODES",
+    "HOURLY",
+    "DAILY",
+    "WEEKLY",
+    "WEEKDAY",
+    "WEEKEND",
+];
 
 /// The columns of our own.
 const COLUMNS: [&str; 9] = ["start", "end", "nodes", "procs", "announced", "kind", "for", "name", "note"];
@@ -143,6 +163,7 @@ impl OutageTable<'_> {
             members: self.get(&["for"]).split_whitespace().map(str::to_string).collect(),
             name: self.get(&["name"]).to_string(),
             is_of_slurm: false,
+            unused: Vec::new(),
         })
     }
 
@@ -178,7 +199,14 @@ impl OutageTable<'_> {
         let words = ["users", "accounts"].map(|column| self.get(&[column]).split(','));
         let words =
             words.into_iter().flatten().filter(|word| !word.is_empty() && !word.starts_with('-') && !is_maintenance);
-        Ok(OutageRow { members: words.map(str::to_string).collect(), is_of_slurm: true, ..row })
+        let flags = self.get(&["flags"]).split(',').map(|flag| flag.trim().to_ascii_uppercase());
+        let unused = flags.filter(|flag| !SIMULATED_FLAGS.contains(&flag.as_str()));
+        Ok(OutageRow {
+            members: words.map(str::to_string).collect(),
+            is_of_slurm: true,
+            unused: unused.collect(),
+            ..row
+        })
     }
 }
 

@@ -89,7 +89,7 @@ impl SlurmPass<'_, '_> {
 
     /// Starts a job now or reserves nodes for it.
     fn try_entry(&mut self, entry: QueueEntry<'_>, counts: &NodeCounts, plan: &mut BackfillPlan) -> TriedEntry {
-        let shape = (entry.job.kind, self.nodes.site.preemptor_class(entry), self.limit(&entry));
+        let shape = (entry.job.kind, self.nodes.site.preemptor_class(entry), self.limit(&entry), entry.job.reservation);
         if !self.nodes.state.has_weights(&plan.weights) {
             // Jobs with GPUs have changed the order of nodes.
             plan.hopeless.clear();

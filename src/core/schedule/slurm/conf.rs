@@ -183,6 +183,11 @@ impl SlurmConf {
                 let delay = seconds.map(|seconds| print_duration(Seconds::from(seconds) + 1));
                 self.keys.extend(delay.filter(|delay| delay != "121s").map(|delay| ("requeue_delay", delay)));
             }
+            ("resvoverrun", "unlimited" | "infinite") => self.keys.push(("resv_over_run", "36500d".into())),
+            ("resvoverrun", _) => {
+                let (key, _) = keys_of_conf().find(|(key, _)| key.name == "resv_over_run").expect("the key exists");
+                self.set(key, NumberUnit::Minutes, (&line.name, &line.value), line)?;
+            }
             ("preemptexempttime", "-1" | "0" | "none") => {}
             ("preemptexempttime", _) => {
                 let (key, _) = keys_of_conf().find(|(key, _)| key.name == "preempt_exempt").expect("the key exists");

@@ -126,8 +126,9 @@ slurm_keys! {
         "1",
         "how often jobs that make way are put in another order, so that fewer have to; only on nodes",
     ) => Item(NumberUnit::Count);
-    Key::choice("job_requeue", &["yes", "no"], "whether jobs that are stopped wait again; only on nodes") => Rule("JobRequeue");
-    Key::duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start; only on nodes") => Rule("AuthInfo");
+    Key::choice("job_requeue", &["yes", "no"], "whether jobs that are stopped wait again") => Rule("JobRequeue");
+    Key::duration("resv_over_run", 0, "0s", "how long a job may run on after the end of its reservation, with --outages") => Rule("ResvOverRun");
+    Key::duration("requeue_delay", 0, "121s", "how long a job that was requeued may not start") => Rule("AuthInfo");
     Key::choice(
         "running",
         &["estimate", "prediction"],

@@ -44,17 +44,18 @@ pub(super) use settings::{FORM, idle_key};
 /// The scheduler of a spec. The users or groups of the log have shares.
 pub(super) fn build(spec: &Spec, log: &LogFacts<'_>) -> Scheduler {
     let settings = Settings::of(spec);
-    let on_pool = |settings| Scheduler { answers: true, ..Scheduler::new(Slurm::on_pool(settings, log)) };
+    let amid_outages = |policy: Slurm| Scheduler { answers: true, stops_at_outages: true, ..Scheduler::new(policy) };
+    let on_pool = |settings| amid_outages(Slurm::on_pool(settings, log));
     match log.shapes() {
         None => on_pool(settings),
         // The same passes, much faster.
-        Some(shapes) if log.knows_jobs() && is_as_a_pool(spec, shapes) => {
+        Some(shapes) if log.knows_jobs() && !log.has_outages() && is_as_a_pool(spec, shapes) => {
             PlacedPool::scheduler(on_pool(settings), shapes, Placement::default())
         }
         Some(shapes) => {
             let preempts = settings.parameters.preempt != PreemptMode::Off;
             let policy = Slurm::on_nodes(settings, shapes, log);
-            Scheduler { shapes: Some(Arc::clone(shapes)), preempts, answers: true, ..Scheduler::new(policy) }
+            Scheduler { shapes: Some(Arc::clone(shapes)), preempts, ..amid_outages(policy) }
         }
     }
 }

@@ -243,6 +243,17 @@ impl NodeSet {
         }
     }
 
+    /// The first so many of its nodes, or all, on a machine of this many.
+    pub(super) fn lowest(&self, nodes: u32, mut count: u32) -> NodeSet {
+        let first = |run: &Run| {
+            let length = run.length.min(count);
+            count -= length;
+            (length > 0).then_some(Run { length, ..*run })
+        };
+        let runs: Vec<Run> = self.runs().iter().map_while(first).collect();
+        NodeSet::of_runs(nodes, self.is_bits(), &runs)
+    }
+
     /// Adds the nodes of a share, none of which is in the set.
     #[inline]
     pub(super) fn add_share(&mut self, share: &[Run]) {

@@ -1,7 +1,8 @@
 //! The scheduler of Slurm: the passes of [`nodes`](super::nodes) at the times of `clock`. `waiting` are the jobs of the queue, `arrays`
-//! which of them are tasks of the same array, `passes` what is done when passes are due.
+//! which of them are tasks of the same array, `closing` what outages take, `passes` what is done when passes are due.
 
 mod arrays;
+mod closing;
 mod passes;
 mod waiting;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use arrays::KnownArrays;
+use closing::Closing;
 
 use super::clock::{PassTimes, rest};
 use super::last_passes::{LastPasses, TriedIdle};
@@ -46,6 +48,7 @@ pub(super) struct Slurm {
     line_places: FxHashMap<JobId, u32>,
     pub(super) standing: Standings,
     arrays: KnownArrays,
+    closing: Closing,
     /// The order of the queue of a pool by priorities, which change with time. None: the line has the order.
     ranked: Option<RefCell<RankedJobs>>,
     /// Jobs that have arrived since the last pass.
@@ -109,6 +112,7 @@ impl Slurm {
             line_places: FxHashMap::default(),
             standing,
             arrays: KnownArrays::new(log.arrays()),
+            closing: Closing::default(),
             ranked: None,
             newcomers: Vec::new(),
             refused: Vec::new(),
@@ -138,6 +142,7 @@ impl Slurm {
         if let Some(ranked) = &mut self.ranked {
             ranked.get_mut().end(id, now);
         }
+        self.closing.end(id);
         let number = u64::from(id.0);
         if let Some(at) = self.stopped.iter().position(|stopped| stopped.id == number) {
             let stopped = self.stopped.swap_remove(at);
@@ -228,9 +233,10 @@ impl Policy for Slurm {
     fn wake(&self) -> Option<Time> {
         let limit_check = |end: Time| self.times.main.limit_check(end.max(self.times.now + 1));
         let grace = self.state.next_grace_end(&self.site).and_then(limit_check);
+        let overdue = self.closing.next_end().and_then(limit_check);
         // Without a waiting job no pass has an effect.
         if !self.times.is_waiting {
-            return grace;
+            return grace.into_iter().chain(overdue).min();
         }
         let &PassTimes { ref main, ref backfill, now, last_event, .. } = &self.times;
         let rest = rest(now, last_event);
@@ -246,7 +252,7 @@ impl Policy for Slurm {
         let completing = self.completing.front().map(|(until, _)| *until);
         let at_rest = self.tried.main && self.tried.backfill;
         let [backfill, main] = [backfill, main].map(|next| next.filter(|_| !at_rest));
-        let all = [backfill, main, completing, self.returning.next(), grace];
+        let all = [backfill, main, completing, self.returning.next(), grace, overdue, self.closing.next()];
         all.into_iter().flatten().min()
     }
 }

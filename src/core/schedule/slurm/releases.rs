@@ -155,6 +155,14 @@ impl Releases {
         &self.idle
     }
 
+    /// The processors of jobs that are planned to end at this time or later.
+    pub fn in_use_from(&self, time: Time) -> NodeSet {
+        let mut in_use = self.all();
+        in_use.take_out(&self.idle);
+        self.jobs.iter().filter(|job| job.end < time).for_each(|job| in_use.remove_share(&job.share));
+        in_use
+    }
+
     /// The number of idle processors.
     pub fn idle_count(&self) -> u32 {
         self.idle_count

@@ -32,7 +32,7 @@ pub const FORM: Form = Form {
 };
 
 /// Why a written key has no effect. None if it has one, or is the default.
-pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> {
+pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool, has_outages: bool) -> Option<&'static str> {
     let form = FORM.keys.iter().find(|form| form.name == key)?;
     let is_after_order = FORM.keys.iter().skip_while(|form| form.name != "order").skip(1).any(|form| form.name == key);
     match key {
@@ -45,7 +45,10 @@ pub fn idle_key(spec: &Spec, key: &str, on_nodes: bool) -> Option<&'static str> 
         // The keys of priorities.
         _ if is_after_order && spec.text("order") != "multifactor" => Some("without order=multifactor"),
         _ if key.starts_with("preempt_") && spec.text("preempt") == "off" => Some("without preempt"),
-        "job_requeue" | "requeue_delay" if spec.text("preempt") == "off" => Some("without preempt"),
+        "resv_over_run" if !has_outages => Some("without --outages"),
+        "job_requeue" | "requeue_delay" if !has_outages && spec.text("preempt") == "off" => {
+            Some("without preempt or --outages")
+        }
         _ => None,
     }
 }
@@ -61,6 +64,8 @@ pub(super) struct Settings {
     pub epilog: Seconds,
     /// How long a job that was requeued may not start.
     pub requeue_delay: Seconds,
+    /// How long jobs may run on after the end of their reservation.
+    pub reservation_over_run: Seconds,
     /// Whether limits hold, on nodes.
     pub enforces_limits: bool,
     /// What decides in a pass.
@@ -81,6 +86,7 @@ impl Settings {
             },
             epilog: spec.duration("epilog"),
             requeue_delay: spec.duration("requeue_delay"),
+            reservation_over_run: spec.duration("resv_over_run"),
             enforces_limits: spec.text("enforce_limits") == "yes",
             parameters: SlurmParameters::of(spec),
             weights: (spec.text("order") == "multifactor").then(|| Weights::of(spec)),

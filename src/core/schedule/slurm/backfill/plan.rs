@@ -8,8 +8,9 @@ use crate::schedule::slurm::nodes::{ArrayTurns, NodeSet, NodeWeight, SlurmNodes}
 use crate::schedule::slurm::space::NodeSpace;
 use crate::time::{Seconds, Time};
 
-/// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its class and its limit.
-pub(super) type JobShape = (usize, usize, Seconds);
+/// What decides about a job besides its owner and its age: what it asks for (on a pool its processors), its class, its limit and the
+/// reservation that it names.
+pub(super) type JobShape = (usize, usize, Seconds, Option<u32>);
 
 /// What a pass keeps from entry to entry.
 pub(super) struct BackfillPlan {

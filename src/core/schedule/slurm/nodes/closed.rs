@@ -70,13 +70,14 @@ impl SiteClosures {
 
     /// Until when reservations mean the same for a job of this limit that starts now.
     pub(crate) fn same_until(&self, now: Time, limit: Seconds) -> Time {
-        let changes = self.reservations.iter().flat_map(|own| [own.start - limit + 1, own.end, own.end + 1]);
+        let changes =
+            self.reservations.iter().flat_map(|own| [own.start - limit + 1, own.end, own.end.saturating_add(1)]);
         changes.filter(|&change| change > now).min().unwrap_or(Time::MAX)
     }
 
     /// The time after the first end of a reservation at or after `time`, at which a job is planned that a reservation has kept out.
     pub(crate) fn after_next_end(&self, time: Time, resolution: Seconds, unix_start: Time) -> Option<Time> {
-        let end = self.reservations.iter().map(|own| own.end).filter(|&end| end >= time).min()?;
+        let end = self.reservations.iter().map(|own| own.end).filter(|&end| end >= time && end < Time::MAX).min()?;
         let up = (end + unix_start + resolution - 1).div_euclid(resolution) * resolution;
         Some(up - unix_start + 1)
     }

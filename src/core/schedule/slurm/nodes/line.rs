@@ -134,6 +134,11 @@ impl SlurmQueue {
         });
     }
 
+    /// The number of entries of jobs that name a reservation. They come first where nobody preempts.
+    pub fn reserved(&self) -> usize {
+        self.entries.iter().take_while(|entry| !entry.key.0).count()
+    }
+
     /// A job by its place.
     pub fn job(&self, at: u32, id: u64) -> Option<&SlurmJob> {
         self.first(at)?.find(id)

@@ -65,7 +65,7 @@ impl<'a> SlurmNodes<'a> {
             };
             let mut moved = 0;
             while let Some(covering) = all.iter().find(|other| covers(other, *start)) {
-                if !moves || moved == MOST_MOVES {
+                if !moves || moved == MOST_MOVES || covering.end == Time::MAX {
                     return Err(KeptOut::Maintenance);
                 }
                 (*start, moved) = (covering.end, moved + 1);

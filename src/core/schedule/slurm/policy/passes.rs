@@ -34,6 +34,7 @@ impl Slurm {
     pub(super) fn pass(&mut self, view: &Machine, starts: &mut Vec<JobId>) {
         let now = view.now;
         self.note_running(view);
+        self.close(view);
         self.rank(now);
         self.line_up(view);
         self.complete(now);
@@ -54,9 +55,10 @@ impl Slurm {
         }
         if self.site.has_grace() && self.times.main.limit_check(now) == Some(now) {
             for running in self.state.take_graced(now, &self.site) {
-                self.stop(running, now);
+                self.make_way(running, now);
             }
         }
+        self.stop_overdue(now);
         if let Some(is_full) = main {
             self.needs_full = self.start_jobs(now, PassKind::Main { is_full }, starts);
             self.times.main.on_pass(now);
@@ -147,9 +149,10 @@ impl Slurm {
             started: Vec::new(),
             reserved: Vec::new(),
         };
+        let reserved = if self.ranked.is_some() { self.line.reserved() } else { 0 };
         let queue = |number| match &self.ranked {
-            None => self.line.entry(number),
-            Some(ranked) => self.line.only_entry(ranked.borrow_mut().get(number)?),
+            Some(ranked) if number >= reserved => self.line.only_entry(ranked.borrow_mut().get(number - reserved)?),
+            _ => self.line.entry(number),
         };
         let is_cut_off = match kind {
             PassKind::Main { is_full } => pass.main(queue, is_full),
@@ -175,6 +178,7 @@ impl Slurm {
         for started in started {
             let id = JobId(started.id as u32);
             if let Some((job, priorities)) = self.leave_line(id) {
+                self.note_start(id, job.reservation);
                 self.standing.start(job, priorities);
             }
             if let Some(ranked) = &mut self.ranked {
@@ -185,14 +189,17 @@ impl Slurm {
             (self.times.last_event, self.revisit) = (now, now);
         }
         for job in self.state.take_making_way().into_iter().filter(|job| job.is_stopped) {
-            self.stop(job.running, now);
+            self.make_way(job.running, now);
         }
+        self.hold_too_large();
         if self.ranked.is_some() {
             // With the time the order changes, so that no pass is the last one again.
             return is_cut_off;
         }
-        let depends_on_time =
-            self.site.parameters.least_age > 0 || self.standing.limits.counts_times() || self.site.preempts();
+        let depends_on_time = self.site.parameters.least_age > 0
+            || self.standing.limits.counts_times()
+            || self.site.preempts()
+            || !self.state.closed.reservations.is_empty();
         let until = match last {
             _ if is_cut_off || depends_on_time => now,
             LastKind::Main => Time::MAX,
@@ -202,9 +209,15 @@ impl Slurm {
         is_cut_off
     }
 
-    /// A running job makes way for another one. Its nodes take no job before the next second.
-    fn stop(&mut self, running: RunningJob, now: Time) {
+    /// A running job makes way for another one.
+    fn make_way(&mut self, running: RunningJob, now: Time) {
         let is_requeued = self.site.preempt_mode(&running) == PreemptMode::Requeue;
+        self.stop(running, is_requeued, now);
+    }
+
+    /// A running job is stopped. Its nodes take no job before the next second.
+    pub(super) fn stop(&mut self, running: RunningJob, is_requeued: bool, now: Time) {
+        self.closing.end(JobId(running.id as u32));
         self.stops.push(Stop { id: JobId(running.id as u32), is_requeued });
         self.completing.push_back((now + self.settings.epilog.max(1), running.grant.clone()));
         self.stopped.push(running);

@@ -47,6 +47,7 @@ impl Slurm {
         };
         (job.id, job.user, job.limit) = (id.0.into(), submission.user.into(), in_whole_minutes(submission.estimate));
         (job.submit, job.eligible) = (submission.submit, submission.submit);
+        job.reservation = self.reservation_of(id, view);
         job.planned = (self.settings.counting == Counting::Prediction).then_some(waiting.length);
         if let Some(nodes) = nodes {
             self.standing.identify(&mut job, submission.user, nodes.request(id), view.now);
@@ -58,6 +59,9 @@ impl Slurm {
     pub(super) fn line_up(&mut self, view: &Machine) {
         for (id, submission) in std::mem::take(&mut self.newcomers) {
             let Some(mut job) = self.job(id, &submission, view) else { continue };
+            if !self.may_join(id, &submission, job.reservation, view.now) {
+                continue;
+            }
             if !self.standing.accepts(&job, false) {
                 self.refused.push((id, submission));
                 continue;
@@ -69,6 +73,9 @@ impl Slurm {
             let ReturningJob { since, begin, id, ref submission, partition, ref priorities } = returned;
             // The task of an array is a job of its own from now on.
             let Some(mut job) = self.job(id, submission, view) else { continue };
+            if !self.may_join(id, submission, job.reservation, view.now) {
+                continue;
+            }
             self.standing.accepts(&job, true);
             job.eligible = begin;
             if self.standing.has_priorities() {
@@ -86,7 +93,7 @@ impl Slurm {
 
     /// A job joins the line; in some partitions with a priority that it has already.
     fn join_line(&mut self, id: JobId, submission: &Submission, job: SlurmJob, has: &[(usize, i64)], now: Time) {
-        let (submit, standing) = (job.eligible, &mut self.standing);
+        let (submit, is_ranked, standing) = (job.eligible, job.reservation.is_none(), &mut self.standing);
         let priority = |job: &SlurmJob, partition: usize| match has.iter().find(|(own, _)| *own == partition) {
             Some((_, priority)) => *priority,
             None => standing.priority(job, partition, now),
@@ -94,7 +101,7 @@ impl Slurm {
         let place = self.line.push(job, &self.site, priority);
         self.line_places.insert(id, place);
         if let Some(ranked) = &mut self.ranked {
-            let first = self.line.first(place).filter(|first| first.is_alone());
+            let first = self.line.first(place).filter(|first| is_ranked && first.is_alone());
             let ranked_as = first.map(|first| (ranked_as(first), place));
             ranked.get_mut().arrive(id, &Submission { submit, ..*submission }, ranked_as);
         }
@@ -105,6 +112,7 @@ impl Slurm {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
         self.refused.retain(|(refused, _)| *refused != id);
         self.returning.remove(id);
+        self.closing.leave_line(id);
         let place = self.line_places.remove(&id)?;
         let (job, priorities) = self.line.remove(place, id.0.into(), &self.site)?;
         self.state.forget_preemptor(job.number());
@@ -128,6 +136,9 @@ impl Slurm {
         view: &Machine,
         is_end: bool,
     ) -> Option<NeverStarts> {
+        if let Some(held) = self.why_held(id, view).filter(|_| is_end) {
+            return Some(held);
+        }
         // On a pool the engine drops what is too wide.
         if self.site.pool.is_some() {
             return None;
