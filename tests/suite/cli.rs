@@ -585,19 +585,21 @@ fn every_column_is_listed_and_documented() {
     // A line that begins with a blank continues the one above.
     let entries = list.lines().filter(|line| !line.starts_with(' '));
     let listed: Vec<&str> = entries.clone().map(|line| line.split_whitespace().next().unwrap()).collect();
-    // A run on nodes with preemption, feedback and reasons, and one amid outages, have all of them.
+    // A run on nodes with preemption, feedback and reasons, one amid outages, and changes of two machines have all of them.
     let folder = Folder::new();
     let log = folder.text("log.swf");
     sim_ok(&["--first", "50", "--swf-out", &log]);
     let machine = folder.write("site.toml", "[[nodes]]\nname = \"n[1-64]\"\ncpus = 2\n");
     let outages = folder.write("outages.csv", "start,end,nodes\n100,200,n1\n");
-    let common = [&log, "--baseline", "easy/estimate", "--machine", &machine, "--reasons"];
+    let on_nodes = [&log, "--baseline", "easy/estimate", "--machine", &machine, "--reasons"];
     let mut known = BTreeSet::new();
-    for more in [
-        ["--scheduler", "slurm:preempt=requeue", "--feedback", "think"],
-        ["--scheduler", "easy", "--outages", &outages],
+    for arguments in [
+        [&on_nodes[..], &["--scheduler", "slurm:preempt=requeue", "--feedback", "think"]].concat(),
+        [&on_nodes[..], &["--scheduler", "easy", "--outages", &outages]].concat(),
+        vec![&log, "--machine", &machine, "--what-if", "add-nodes=n[65-66] as n1"],
+        vec![&log, "--what-if", "procs=200"],
     ] {
-        let csv = sim_ok(&[&common[..], &more].concat());
+        let csv = sim_ok(&arguments);
         let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
         assert_eq!(listed.iter().copied().filter(|name| header.contains(name)).collect::<Vec<_>>(), header);
         known.extend(header.into_iter().map(str::to_string));
