@@ -72,8 +72,9 @@ mod tests {
     #[test]
     fn errors_are_multiplied_and_rounded_up_to_a_minute() {
         let jobs = [(1, 100, Some(3600)), (1, 61, Some(60)), (2, 50, None), (2, 60, Some(120))];
-        // 100 + 3500 / 2 = 1850 is within minute 31; nothing is below the runtime; without an estimate 3600 counts.
-        assert_eq!(assigned("better", &jobs, 1).estimates, [1860, 61, 1860, 120]);
+        // 100 + 3500 / 2 = 1850 is within minute 31, 61 - 1 / 2 within minute 2; nothing is below the runtime; without an estimate
+        // 3600 counts.
+        assert_eq!(assigned("better", &jobs, 1).estimates, [1860, 120, 1860, 120]);
         assert_eq!(assigned("better:factor=0", &jobs, 1).estimates, [120, 120, 60, 60]);
         assert_eq!(assigned("better:factor=2", &jobs, 1).estimates, [7140, 61, 7200, 180]);
         assert_eq!(assigned("better", &jobs, 1).short, 0);
