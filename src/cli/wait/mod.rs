@@ -77,12 +77,8 @@ fn read_options(
     // The seed is that of drawn runtimes too, and outages count in simulations of the queue.
     options::check_effects(matches, std::slice::from_ref(&options), &["seed", "outages"])?;
     let simulated: Vec<&Spec> = methods.iter().flat_map(|list| &list.items).filter_map(WaitMethod::scheduler).collect();
-    if options.outages.is_some() {
-        if options.setting().is_replay() && methods.is_some() && simulated.is_empty() {
-            return refuse(
-                "--outages has no effect on replay and on these methods; simulate is one that knows of outages",
-            );
-        }
+    if options.outages.is_some() && options.setting().is_replay() && methods.is_some() && simulated.is_empty() {
+        return refuse("--outages has no effect on replay and on these methods; simulate is one that knows of outages");
     }
     options::warn_of_machines(std::slice::from_ref(&options));
     Ok(options)

@@ -113,7 +113,8 @@ impl MetaSystem {
                 return Err(format!("site {} {why}: take another scheduler, such as easy", site.name));
             }
             let outages = site.workload.outages.iter();
-            for outage in outages.clone().flat_map(|outages| &outages.list).filter(|outage| outage.end == Time::MAX) {
+            let mut listed = outages.clone().flat_map(|outages| &outages.list);
+            if let Some(outage) = listed.find(|outage| outage.end == Time::MAX) {
                 let (name, outage) = (&site.name, outage.in_words());
                 return Err(format!("site {name}: {outage} has no end, and jobs that wait for it would never start"));
             }

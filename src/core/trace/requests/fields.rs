@@ -5,6 +5,9 @@ use crate::request::{DeviceAsked, MemoryAsked, Request};
 use crate::trace::number;
 use crate::tres::{Resource, joined};
 
+/// Reads a text into a field of a request: of this memory or device, and whether it is on each node.
+type Setter = fn(&mut Request, (Resource, bool), &str) -> Result<(), &'static str>;
+
 /// A field of a request: how it is called, read and written, wherever requests are.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestField {
@@ -20,7 +23,7 @@ pub struct RequestField {
     pub is_rare: bool,
     /// Of memory or a device: of which, and whether it is on each node.
     of: (Resource, bool),
-    set: fn(&mut Request, (Resource, bool), &str) -> Result<(), &'static str>,
+    set: Setter,
     get: fn(&Request, (Resource, bool)) -> Said,
 }
 
