@@ -110,7 +110,10 @@ impl OutageLedger {
         let is_reserved = |outage: &Outage| matches!(outage.kind, OutageKind::Maintenance | OutageKind::Reserved);
         let named = &self.outages.class(class).named;
         let own = || self.present(now).filter(|(at, outage)| named.contains(at) && is_reserved(outage));
-        let is_in_maintenance = own().any(|(_, outage)| outage.kind == OutageKind::Maintenance && has(outage));
+        // Under Slurm a job may start in the second in which what it names ends.
+        let is_in_maintenance = named.iter().map(|&at| &self.outages.list[at as usize]).any(|outage| {
+            outage.kind == OutageKind::Maintenance && (outage.start..=outage.end).contains(&now) && has(outage)
+        });
         let takes = |(at, outage): (u32, &Outage)| {
             has(outage)
                 && !self.outages.owns(class, at)

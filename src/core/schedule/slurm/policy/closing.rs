@@ -70,14 +70,19 @@ impl Slurm {
         }
         let before = self.state.closed.clone();
         let news = self.find_closed(view, outages);
-        if self.state.closed.out == before.out && self.state.closed.reservations == before.reservations && !news {
+        let closed = &self.state.closed;
+        let is_same = closed.out == before.out && closed.reservations == before.reservations && !news;
+        // Also if nothing else changes: one of two reservations of a name is over, which is closed for this second still.
+        if has_changed || !is_same {
+            self.move_own_jobs(view);
+        }
+        if is_same {
             return;
         }
         // What is changed by an administrator queues a main pass. What begins or ends with time does not, but backfill passes see it.
         self.times.has_event |= news;
         (self.revisit, self.needs_full, self.tried) = (view.now, true, Default::default());
         self.last.forget();
-        self.move_own_jobs(view);
     }
 
     /// Finds out which nodes are closed, and stops the jobs on those that go down. Returns whether the administrator has done something.
