@@ -57,7 +57,7 @@ pub(crate) struct NodeRecord {
 }
 
 /// What a record has, and what it has of a job. All that is read, or that says nothing which the replay of passes needs.
-const FIELDS: &str = "accounts admin bad conf cut events gresconf jobs left name t0 topo";
+const FIELDS: &str = "accounts admin bad conf cut events gresconf jobs left name seed t0 topo";
 const FIELDS_OF_JOB: &str = "alloc args array cpt dep end excl extra feat gpu_inferred gpus gres id limit max_nodes mem min_cpus \
     min_nodes nice norequeue ntpn num_tasks part percpu pn_min_cpus qos resv run runs show start state submit submits user";
 
