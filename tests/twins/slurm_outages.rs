@@ -90,6 +90,29 @@ fn jobs_that_name_a_reservation_have_its_nodes_and_its_time() {
     assert_eq!(runs(&case)[1..3], [(11, 511), (6, 26)]);
 }
 
+/// The second job waits for the node of the first reservation of the name. When that ends it has the second one, on the other node.
+#[test]
+fn jobs_go_from_one_reservation_to_the_next_of_its_name() {
+    let lab = |kind, start, end| TwinOutage { name: "lab", ..TwinOutage::of(kind, 0, start, end, 0) };
+    let jobs = [(0, 99, 60, 2), (0, 20, 60, 2)];
+    let mut case = on_two_nodes(&jobs, lab(Reserved, 100, 200), 0);
+    case.outages.push(TwinOutage { nodes: vec![1], ..lab(Reserved, 150, 400) });
+    case.jobs.iter_mut().for_each(|job| job.reservation = "lab");
+    assert_eq!(runs(&case), [(101, 200), (200, 220)]);
+}
+
+/// In the second in which the maintenance ends that it names, a job may start there, also beside another maintenance of the node.
+/// The next check of limits, at 210, stops it.
+#[test]
+fn a_job_may_start_in_the_second_in_which_its_maintenance_ends() {
+    let jobs = [(0, 99, 60, 2), (0, 20, 60, 2)];
+    let named = TwinOutage { name: "lab", ..TwinOutage::of(Maintenance, 0, 100, 200, 0) };
+    let mut case = on_two_nodes(&jobs, named, 0);
+    case.outages.push(TwinOutage { nodes: vec![0], ..TwinOutage::of(Maintenance, 0, 50, 400, 0) });
+    case.jobs.iter_mut().for_each(|job| job.reservation = "lab");
+    assert_eq!(runs(&case), [(101, 200), (200, 210)]);
+}
+
 /// Checks what holds after each pass and at each start.
 struct Holds<'a> {
     case: &'a Case,

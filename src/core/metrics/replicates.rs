@@ -1,5 +1,5 @@
-//! The runs of one setting under one condition: their means with intervals, what they gain, whether that is more than chance, and
-//! which of several settings is best.
+//! The runs of one setting under one condition: their means with intervals, what they gain, and whether that is more than
+//! chance.
 //!
 //! A condition is a workload: a log, a load and whatever else changes the jobs. Figures of different conditions are not compared,
 //! because the jobs differ. Runs of a setting under one condition differ in their seeds alone. Terminal, pages and advice all take
@@ -14,7 +14,6 @@ use super::columns::{AREA_LOSE, OPTIONS, PREDICTOR, USERS_LOSE, columns};
 use super::fairness::{Losers, UserChange};
 use super::row::{RunLabel, RunRow};
 use super::when::{Given, When};
-use crate::sort::sort_by;
 use crate::stats::{mean_and_half_width, next_observation};
 
 /// The mean of a figure over runs.
@@ -64,7 +63,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// That of another year. None for less than two resamples.
-    fn of_year(gain: &YearGain) -> Option<Verdict> {
+    pub(super) fn of_year(gain: &YearGain) -> Option<Verdict> {
         Some(match (gain.low?, gain.high?) {
             (low, _) if low > 0.0 => Verdict::Better,
             (_, high) if high < 0.0 => Verdict::Worse,
@@ -130,6 +129,17 @@ impl<'a> Replicates<'a> {
     /// Whether the runs are of resamples of the log. Else they are of the same year, shaken.
     pub fn is_another_year(&self) -> bool {
         self.is_another_year
+    }
+
+    /// The runs of draws with their seeds: of resamples, all but that of the log.
+    pub(super) fn by_draws(&self) -> impl Iterator<Item = (&[usize], &'a RunRow)> {
+        let of_draws = self.by_seeds.iter().filter(|(_, place)| Some(**place) != self.log);
+        of_draws.map(|(seeds, &place)| (&seeds[..], self.rows[place]))
+    }
+
+    /// The run with these seeds.
+    pub(super) fn with_seeds(&self, seeds: &[usize]) -> Option<&'a RunRow> {
+        Some(self.rows[*self.by_seeds.get(seeds)?])
     }
 
     /// The different runs of which figures are means: of resamples, all but that of the log.
@@ -335,7 +345,7 @@ impl<'a> Replicates<'a> {
     }
 
     /// Whether the difference from another setting is more than chance, by the measure of [`Replicates::verdict`].
-    fn verdict_over(&self, other: &Replicates<'_>, column: &Column) -> Option<Verdict> {
+    pub(super) fn verdict_over(&self, other: &Replicates<'_>, column: &Column) -> Option<Verdict> {
         match self.is_another_year {
             true => Verdict::of_year(&self.year_gain_over(other, column)?),
             false => self.gain_over(other, column).verdict(),
@@ -430,75 +440,6 @@ impl Replicates<'_> {
     }
 }
 
-/// How the best setting compares with the others.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
-    /// There is no other.
-    Alone,
-    /// There is one run of each, so nothing is known of chance.
-    OneRun,
-    /// The 95% interval of the paired differences from every other one excludes 0; with resamples, that of another year.
-    Clear,
-    /// That from these settings includes 0, or is not known. They are in the order of the ranking.
-    WithinNoise(Vec<usize>),
-}
-
-/// Settings by a figure.
-#[derive(Clone, Debug)]
-pub struct Ranking {
-    /// The settings for which the figure is defined, from the best to the worst. At least one.
-    pub order: Vec<usize>,
-    /// How the first of them compares with the others.
-    pub standing: Standing,
-}
-
-/// Settings under one condition by a figure. Those with equal means stay in their order. None if it is not defined for any.
-pub fn rank(settings: &[Replicates<'_>], column: &Column) -> Option<Ranking> {
-    let better = column.better?;
-    let levels = levels(settings, column);
-    let mut order: Vec<usize> = (0..levels.len()).filter(|&at| levels[at].is_finite()).collect();
-    // The gain is negative from the better to the worse.
-    sort_by(&mut order, |&a, &b| better.gain(levels[a], levels[b]).total_cmp(&0.0));
-    let best = &settings[*order.first()?];
-    let verdicts: Vec<(usize, Option<Verdict>)> =
-        order[1..].iter().map(|&at| (at, best.verdict_over(&settings[at], column))).collect();
-    let is_clear = |verdict: &Option<Verdict>| *verdict == Some(Verdict::Better);
-    let standing = match verdicts.iter().all(|(_, verdict)| verdict.is_none()) {
-        true if verdicts.is_empty() => Standing::Alone,
-        true => Standing::OneRun,
-        false if verdicts.iter().all(|(_, verdict)| is_clear(verdict)) => Standing::Clear,
-        false => Standing::WithinNoise(
-            verdicts.iter().filter(|(_, verdict)| !is_clear(verdict)).map(|(at, _)| *at).collect(),
-        ),
-    };
-    Some(Ranking { order, standing })
-}
-
-/// By what settings are put in order: their means; of resamples the geometric ones, because these are compared by ratios, unless
-/// a value is 0.
-fn levels(settings: &[Replicates<'_>], column: &Column) -> Vec<f64> {
-    let values: Vec<Vec<f64>> = settings.iter().map(|setting| setting.values(column).collect()).collect();
-    let has_ratios = !column.needs_baseline() && values.iter().flatten().all(|value| *value > 0.0);
-    if has_ratios && settings.iter().all(Replicates::is_another_year) {
-        let mean_of_logs = |values: &Vec<f64>| values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
-        return values.iter().map(|values| mean_of_logs(values).exp()).collect();
-    }
-    settings.iter().map(|setting| setting.mean(column).mean).collect()
-}
-
-/// With how many seeds a setting is the best of all, and of how many: no other one is better with the same seed. With resamples
-/// the log does not count.
-pub fn times_best(settings: &[Replicates<'_>], at: usize, column: &Column) -> (usize, usize) {
-    let own = &settings[at];
-    let is_beaten = |seeds: &Vec<usize>, row: &RunRow| {
-        let others = settings.iter().filter_map(|other| Some(other.rows[*other.by_seeds.get(seeds)?]));
-        others.filter_map(|other| column.gain(&row.summary, &other.summary)).any(|gain| gain > 0.0)
-    };
-    let of_draws = own.by_seeds.iter().filter(|(_, place)| Some(**place) != own.log);
-    let best = of_draws.clone().filter(|&(seeds, &place)| !is_beaten(seeds, own.rows[place])).count();
-    (best, of_draws.count())
-}
-
 /// Settings under one condition.
 #[derive(Clone, Debug)]
 pub struct Condition<'a> {
@@ -527,13 +468,13 @@ pub struct Group<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::metrics::columns::{BACKFILLED, RA_MEAN, WAIT_MEAN};
     use crate::metrics::{Baseline, Summary};
 
     /// Runs with these mean waits of the setting and of its baseline.
-    fn rows(waits: &[(f64, f64)]) -> Vec<RunRow> {
+    pub(in crate::metrics) fn rows(waits: &[(f64, f64)]) -> Vec<RunRow> {
         let row = |&(wait_mean, base): &(f64, f64)| {
             let summary = Summary { wait_mean, ra_mean: wait_mean, ..Summary::default() };
             let base = Summary { wait_mean: base, ra_mean: base, ..Summary::default() };
@@ -650,86 +591,5 @@ mod tests {
         assert_eq!(names, ["wait_mean", "bsld_mean", "ai_mean", "ra_mean", "utilization"]);
         let compared = super::tests::rows(&[(1.0, 2.0)]);
         assert_eq!(Replicates::each(&compared).main_means().count(), names.len() + 4 + 5);
-    }
-
-    /// The ranking of settings whose runs have these waits, one for each seed.
-    fn ranking(waits: &[&[f64]], column: &Column) -> Option<(Vec<usize>, Standing)> {
-        let row = |wait_mean: f64| {
-            let summary = Summary { wait_mean, ra_mean: wait_mean / 1000.0, ..Summary::default() };
-            RunRow { summary, ..RunRow::default() }
-        };
-        let rows: Vec<Vec<RunRow>> = waits.iter().map(|waits| waits.iter().map(|wait| row(*wait)).collect()).collect();
-        let setting = |rows: &'_ Vec<RunRow>| -> Vec<(Vec<usize>, u128)> {
-            // A run with the wait of another one of the same setting is that run.
-            rows.iter()
-                .enumerate()
-                .map(|(seed, row)| (vec![seed], u128::from(row.summary.wait_mean.to_bits())))
-                .collect()
-        };
-        let settings: Vec<Replicates<'_>> = rows
-            .iter()
-            .map(|rows| {
-                Replicates::new(setting(rows).into_iter().zip(rows).map(|((seeds, run), row)| (seeds, run, row)))
-            })
-            .collect();
-        rank(&settings, column).map(|ranking| (ranking.order, ranking.standing))
-    }
-
-    /// By differences nothing is clear: those of the busy years hide the others. The ratios are all near 0.8.
-    #[test]
-    fn settings_are_ranked_by_ratios_in_other_years() {
-        let rank_of = |waits: [&[f64]; 2], is_another_year: bool| {
-            let rows = waits.map(|waits| {
-                let mut rows = rows(&waits.iter().map(|wait| (*wait, 1.0)).collect::<Vec<_>>());
-                let options = |seed: usize| match is_another_year && seed > 0 {
-                    true => format!("resample=users seed={seed}"),
-                    false => String::new(),
-                };
-                rows.iter_mut().enumerate().for_each(|(seed, row)| row.label.options = options(seed));
-                rows
-            });
-            let settings = rows.each_ref().map(Replicates::each);
-            let best = rank(&settings, &WAIT_MEAN).unwrap();
-            let gain = settings[best.order[0]].year_gain_over(&settings[best.order[1]], &WAIT_MEAN);
-            (best.order, best.standing, gain, times_best(&settings, 1, &WAIT_MEAN))
-        };
-        let (slow, fast): (&[f64], &[f64]) = (&[50.0, 10.0, 100.0, 1000.0, 10.0], &[60.0, 8.0, 81.0, 795.0, 7.9]);
-        let (order, standing, gain, times) = rank_of([slow, fast], true);
-        let gain = gain.unwrap();
-        assert_eq!((order, standing, times), (vec![1, 0], Standing::Clear, (4, 4)));
-        assert!(Verdict::of_year(&gain) == Some(Verdict::Better) && (gain.percent - 20.1).abs() < 0.2, "{gain:?}");
-        let (order, standing, gain, times) = rank_of([slow, fast], false);
-        assert_eq!((order, standing, gain, times), (vec![1, 0], Standing::WithinNoise(vec![0]), None, (4, 5)));
-        // The order is that of the ratios too: 0.9 three times, and 1.2 in the busy year, which decides the means.
-        let often = [50.0, 9.0, 90.0, 1200.0, 9.0];
-        assert_eq!(rank_of([slow, &often], true).0, [1, 0]);
-        assert_eq!(rank_of([slow, &often], false).0, [0, 1]);
-        // A value of 0 has no ratio.
-        let (order, standing, gain, _) = rank_of([slow, &[50.0, 0.0, 81.0, 795.0, 7.9]], true);
-        assert_eq!((order, standing), (vec![1, 0], Standing::WithinNoise(vec![0])));
-        assert_eq!(gain.unwrap().better, 4);
-    }
-
-    #[test]
-    fn the_best_is_clear_only_if_paired_differences_say_so() {
-        // The runs differ by 100 s from seed to seed, and the settings by about 10 s with each seed.
-        let (first, second) = ([110.0, 212.0, 161.0], [100.0, 200.0, 150.0]);
-        assert_eq!(ranking(&[&first, &second], &WAIT_MEAN), Some((vec![1, 0], Standing::Clear)));
-        // More of an accuracy is better.
-        assert_eq!(ranking(&[&first, &second], &RA_MEAN), Some((vec![0, 1], Standing::Clear)));
-        // The third differs from the best by 11, -8 and 3 s.
-        let third = [111.0, 192.0, 153.0];
-        assert_eq!(
-            ranking(&[&first, &second, &third], &WAIT_MEAN),
-            Some((vec![1, 2, 0], Standing::WithinNoise(vec![2])))
-        );
-        // Equal settings.
-        assert_eq!(ranking(&[&first, &first], &WAIT_MEAN), Some((vec![0, 1], Standing::WithinNoise(vec![1]))));
-        assert_eq!(ranking(&[&[5.0], &[4.0]], &WAIT_MEAN), Some((vec![1, 0], Standing::OneRun)));
-        // Nothing is drawn from the seeds: these are two runs and not six.
-        assert_eq!(ranking(&[&[5.0; 3], &[4.0; 3]], &WAIT_MEAN), Some((vec![1, 0], Standing::OneRun)));
-        assert_eq!(ranking(&[&[5.0, 6.0]], &WAIT_MEAN), Some((vec![0], Standing::Alone)));
-        assert_eq!(ranking(&[&first, &second], &BACKFILLED), None, "neither good nor bad");
-        assert_eq!(ranking(&[&[f64::NAN]], &WAIT_MEAN), None);
     }
 }

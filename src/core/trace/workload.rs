@@ -149,7 +149,7 @@ causes! {
     /// Wider than the machine.
     TooWide drops "wider than the machine", column("too_wide", "jobs wider than the machine");
     /// Can never run on the nodes of the machine ([`CleaningReport::unplaceable`]).
-    Unplaceable drops "never able to run on its nodes";
+    Unplaceable drops "never able to run on the machine";
     /// Held for ever, or waiting for what never happens ([`CleaningReport::never_eligible`]).
     NeverEligible drops "never able to start because of their conditions";
     /// No estimate. 0 unless the rules drop such jobs.
