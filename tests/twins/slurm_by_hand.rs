@@ -113,9 +113,9 @@ fn a_start_at_the_end_of_the_window_is_reserved() {
     }
 }
 
-/// One of two processors is in use until 601. The second job gets both from then to 1201, which is the end of the window for the pass at
-/// 1. What is released there is not in that plan: the third job, which would run beyond 601, has no place. It has one in the next pass,
-/// for which the window ends at 1231.
+/// One of two processors is in use until 601. The second job gets both from then to 1201, which is the end of the window for the first
+/// pass, at 1. What is released there is not in that plan: the third job, which would run beyond 601, has no place. It has one in the
+/// next pass, for which the window ends at 1231.
 #[test]
 fn a_plan_up_to_the_end_of_the_window_is_made_again() {
     let jobs = [(1, 600), (2, 600), (1, 1200)].map(|(procs, limit)| job_of(1, 0, procs, limit, limit));
