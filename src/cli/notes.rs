@@ -132,6 +132,11 @@ pub fn note_late_outages<'a>(workload: &Workload, rows: impl Iterator<Item = &'a
     }
 }
 
+/// Says that the default is not what it is for a short log.
+pub fn note_other_years() {
+    note("replications are resamples of the users of the log: another year; --resample none shakes the same year");
+}
+
 /// How many lines there are at most about settings that can never start some jobs: a sweep may have many.
 const MOST_NEVER: usize = 8;
 

@@ -13,7 +13,7 @@ use super::is_given;
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
-    report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
+    note_other_years, report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
     warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
@@ -237,15 +237,12 @@ impl LogUnderSettings {
         }
         log.records = Vec::new();
         let workload = on_machines[0].workload.clone();
-        let can_resample = |options: &Options| !options.has_replay() && options.shaping.repeat == 1;
         if replications.is_some_and(|asked| asked.may_resample)
-            && settings.iter().all(can_resample)
+            && settings.iter().all(Options::allow_other_years)
             && on_machines.iter().all(|one| Resample::USERS.check(&one.workload).is_ok())
         {
             years.fill(Some(Resample::USERS));
-            note(
-                "replications are resamples of the users of the log: another year; --resample none shakes the same year",
-            );
+            note_other_years();
         }
         let replications = replications.map(|asked| asked.number);
         let runs_of_each = runs_of_replications(replications.unwrap_or(1), years.iter().map(Option::is_some));

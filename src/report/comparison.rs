@@ -152,7 +152,8 @@ impl ComparisonTable<'_> {
 }
 
 /// Writes a line for each figure. If there is a baseline, it also has the baseline's figure and the improvement, and with
-/// replications the interval of each and a verdict. `options` are those that all settings and replications share.
+/// replications the interval of each and a verdict. `options` are those that all settings and replications share, `site` says how
+/// well the simulation knows the site.
 ///
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
@@ -160,11 +161,12 @@ pub fn write_comparison(
     out: &mut dyn Write,
     width: Width,
     settings: &[Replicates<'_>],
-    options: &str,
+    (options, site): (&str, Option<&str>),
 ) -> io::Result<()> {
     let title = caption(&settings.iter().collect::<Vec<_>>(), options);
     let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
     write_wrapped(out, "", &title, width)?;
+    site.map_or(Ok(()), |site| write_paragraph(out, site, width))?;
     writeln!(out)?;
     let repeated = 1 + settings[0].baseline().iter().len();
     let mut table = if settings.len() == 1 { Table::default() } else { Table::default().repeating(repeated) };

@@ -25,16 +25,17 @@ pub fn ranked(settings: &[Replicates<'_>]) -> Vec<usize> {
 }
 
 /// Writes the changes of a site by the hours of waiting that they save, with who pays, and the commands that repeat them. `command` is
-/// what they have in common.
+/// what they have in common, `site` says how well the simulation knows the site.
 pub fn write_ranking(
     out: &mut dyn Write,
     width: Width,
     settings: &[Replicates<'_>],
-    options: &str,
+    (options, site): (&str, Option<&str>),
     command: &str,
 ) -> io::Result<()> {
     let all: Vec<&Replicates<'_>> = settings.iter().collect();
     write_wrapped(out, "", &caption(&all, options), width)?;
+    site.map_or(Ok(()), |site| write_paragraph(out, site, width))?;
     let changes: Vec<&Replicates<'_>> =
         ranked(settings).into_iter().map(|at| &settings[at]).filter(|setting| setting.is_change()).collect();
     let Some(best) = changes.first() else { return Ok(()) };

@@ -134,6 +134,49 @@ fn replications_are_as_many_resamples_in_every_command() {
     }
 }
 
+/// Without `--resample` a sweep is the same as `sim`: of other years if all its logs allow it.
+#[test]
+fn a_sweep_is_of_other_years_where_all_logs_allow_it() {
+    let folder = Folder::new();
+    let (long, short) = (
+        folder.write("long.swf", log()),
+        folder.write("short.swf", log().lines().take(300).collect::<Vec<_>>().join("\n")),
+    );
+    let setting = ["--scheduler", "sjbf", "--predictor", "estimate", "--baseline", "easy/estimate", "--format", "csv"];
+    let sweep = |more: &[&str], out: &str| {
+        let out = folder.text(out);
+        sim(&[&["sweep", "--replications", "3", "--out", &out], &setting[..], more].concat())
+    };
+    let is_noted = |err: &str| err.contains("another year; --resample none shakes the same year");
+    let swept = sweep(&[&long], "swept");
+    let alone = sim(&[&[long.as_str(), "--replications", "3"], &setting[..]].concat());
+    assert!(is_noted(&swept.err) && swept.err.contains("4 cells"), "{}", swept.err);
+    for column in ["rows", "wait_mean", "wait_mean_log", "bsld_better_in"] {
+        assert_eq!(row(&swept.out)(column), row(&alone.out)(column), "{column}");
+    }
+    // The folder says how it was made.
+    let resumed = sim(&["sweep", "--out", &folder.text("swept"), "--resume", "--format", "csv"]);
+    assert!(resumed.err.contains("4 reused") && resumed.out == swept.out, "{}", resumed.err);
+    // The list of replications may stand before the other.
+    folder.write("grid.toml", "replications = 3\nresample = \"users\"\nscheduler = \"sjbf\"\n");
+    let first =
+        sim(&[&["sweep", &folder.text("grid.toml"), "--trace", &long, "--out", &folder.text("first")], &setting[2..]]
+            .concat());
+    assert_eq!(row(&first.out)("wait_mean_log"), row(&swept.out)("wait_mean_log"), "{}", first.err);
+    for (more, name) in [
+        (&[long.as_str(), &short][..], "both"),
+        (&[&long, "--resample", "none"], "none"),
+        (&[&long, "--first", "1000,200"], "part"),
+    ] {
+        let swept = sweep(more, name);
+        assert!(
+            !is_noted(&swept.err) && swept.out.contains("_ci95") && !swept.out.contains("_better_in"),
+            "{name}: {}",
+            swept.err
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_resampled_says_why() {
     for (args, why) in [

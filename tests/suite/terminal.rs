@@ -26,9 +26,9 @@ impl Shown {
         self.screens.last().expect("something was written")
     }
 
-    /// The first line of any screen that contains this text.
+    /// The longest line of any screen that contains this text: a piece of output may end in the middle of a line.
     fn line_with(&self, text: &str) -> Option<&String> {
-        self.screens.iter().flatten().find(|line| line.contains(text))
+        self.screens.iter().flatten().filter(|line| line.contains(text)).max_by_key(|line| line.len())
     }
 }
 

@@ -3,6 +3,7 @@
 mod report;
 mod results;
 mod stored;
+mod years;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand};
 
 use results::print_results;
 use stored::{merge, missing_cells, print_missing, print_not_done, status};
+use years::resample_by_default;
 
 use super::{CommandForm, parsed};
 use crate::cli::failure::{UsageError, refuse, refuse_program};
@@ -66,9 +68,9 @@ struct SweepArgs {
     /// contains them
     #[arg(long, help_heading = "Sweep")]
     change_grid: bool,
-    /// Run each cell on the log as it is and on N - 1 slightly shaken copies (submissions moved by up to 30 s), with --resample users on
-    /// the log and on N resamples, and print means with 95% intervals: the same as --replication 0..N-1 (0..N) with all other columns
-    /// in --group-by
+    /// Run each cell also on N resamples of the users of its log, and print means with 95% intervals. With --resample none, or if a log is
+    /// too short, each cell runs on the log and on N - 1 slightly shaken copies (submissions moved by up to 30 s). The same as
+    /// --replication 0..N (0..N-1) with all other columns in --group-by
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Sweep")]
     replications: Option<u32>,
     /// Allow the programs of `exec` predictors and schedulers that are named in a file of lists or in the folder of a sweep
@@ -162,6 +164,7 @@ fn execute(args: &SweepArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         complete_schedulers(&mut lists, conf)?;
     }
     set_machine(&mut lists, conf.as_ref(), matches)?;
+    resample_by_default(&mut lists)?;
     let given = match lists.is_empty() {
         // Without lists a new sweep is one run of the embedded log, and a resumed sweep uses its own grid.
         true if args.is_resuming() => None,

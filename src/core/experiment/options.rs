@@ -140,6 +140,11 @@ impl Options {
         self.schedulers().any(schedule::catalog::is_replay)
     }
 
+    /// Whether these options allow other years than that of the log.
+    pub fn allow_other_years(&self) -> bool {
+        !self.has_replay() && self.shaping.repeat == 1
+    }
+
     /// The predictors of the run and of its baseline.
     pub fn predictors(&self) -> impl Iterator<Item = &Spec> {
         std::iter::once(&self.predictor).chain(self.baseline.as_ref().map(|base| &base.predictor))

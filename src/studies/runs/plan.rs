@@ -104,8 +104,11 @@ impl RunPlan {
     /// The run at this index.
     pub fn run(&self, at: usize) -> PlannedRun {
         let mut made = self.starts[at % self.starts.len()].clone();
-        for (axis, value) in self.axes.iter().zip(self.values(at)) {
-            axis.set(&mut made, value);
+        // Which copy is meant depends on how copies are made, wherever its list stands.
+        for is_copy in [false, true] {
+            let axes =
+                self.axes.iter().zip(self.values(at)).filter(|(axis, _)| (axis.name == "replication") == is_copy);
+            axes.for_each(|(axis, value)| axis.set(&mut made, value));
         }
         made
     }
