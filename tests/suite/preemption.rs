@@ -19,7 +19,7 @@ use shadowtime_twins::random::check;
 
 use crate::support::{Folder, job_of, sim, workload};
 
-/// A job: its partition or its QOS, its submission, its CPUs, its runtime and its estimate.
+/// A job: its partitions, separated by commas, or its QOS, its submission, its CPUs, its runtime and its estimate.
 type Row = (&'static str, i64, u32, i64, i64);
 
 const LOW: &str = "low";
@@ -67,7 +67,7 @@ fn jobs_with(cluster: &Arc<Cluster>, rows: &[Row], no_requeue: bool) -> Workload
     for (user, &(name, submit, cpus, runtime, estimate)) in (0..).zip(rows) {
         let mut job = job_of(user, submit, cpus, runtime, estimate);
         let [partition, qos] = if by_qos { ["all", name] } else { [name, ""] };
-        let (partitions, qos) = (vec![partition.to_string()], qos.to_string());
+        let (partitions, qos) = (partition.split(',').map(str::to_string).collect(), qos.to_string());
         job.request = requests.intern(Request { cpus, partitions, qos, no_requeue, ..Request::default() });
         jobs.push(job);
     }
@@ -226,6 +226,49 @@ fn a_requeued_job_is_a_new_one_for_priorities() {
     let by_age = ",order=multifactor,age_weight=1000,max_age=1000s,calc_period=1m";
     assert!(first(200, by_age));
     assert!(!first(230, by_age));
+}
+
+/// The first partition has one node, the second the other. The second job may have both, and runs in the second partition, because another
+/// one has the first node until 51. It makes way for a job on both nodes until 152. From then on the partition in which it ran is its first:
+/// it leaves the first node to the last job, which came later.
+#[test]
+fn a_requeued_job_tries_the_partition_first_in_which_it_ran() {
+    let mut cluster = (*cluster(2, &[("one", 1, None), ("two", 1, None), (HIGH, 2, None)])).clone();
+    (cluster.partitions[0].nodes, cluster.partitions[1].nodes) = (vec![0], vec![1]);
+    let rows = [("one", 0, 4, 50, 60), ("one,two", 0, 4, 1000, 2000), (HIGH, 100, 8, 50, 60), ("one", 110, 4, 10, 60)];
+    let happened = happened(&Arc::new(cluster), &rows, REQUEUE);
+    let expected = [
+        (1, "start", 0),
+        (1, "start", 1),
+        (51, "end", 0),
+        (101, "requeue", 1),
+        (102, "start", 2),
+        (152, "end", 2),
+        (153, "start", 1),
+        (153, "start", 3),
+    ];
+    assert_eq!(happened[..8], expected, "{happened:?}");
+}
+
+/// The high partition has the first node alone. A node takes no job for 100 s after one has left it. The third job shares the first node
+/// with the first one, because the second has the other node until 51, and makes way at 201. The other node is idle since 151. But the
+/// third job is not gone before its own epilog is over at 301. It starts a second later, as the job does for which it made way.
+#[test]
+fn a_requeued_job_comes_back_after_its_epilog() {
+    let mut cluster = (*two_tiers(2)).clone();
+    cluster.partitions[1].nodes = vec![0];
+    let rows = [(HIGH, 0, 2, 1000, 2000), (LOW, 0, 4, 50, 60), (LOW, 0, 1, 1000, 2000), (HIGH, 200, 2, 50, 60)];
+    let happened = happened(&Arc::new(cluster), &rows, &format!("{REQUEUE},epilog=100s"));
+    let expected = [
+        (1, "start", 0),
+        (1, "start", 1),
+        (1, "start", 2),
+        (51, "end", 1),
+        (201, "requeue", 2),
+        (302, "start", 3),
+        (302, "start", 2),
+    ];
+    assert_eq!(happened[..7], expected, "{happened:?}");
 }
 
 /// The second job has waited since 0, has a priority of 300 since the recalculation at 300, starts at 401, and is stopped at 411. The

@@ -155,3 +155,50 @@ impl ArrayTurns {
         count < most.min(all - started)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::slurm::nodes::{SlurmParameters, SlurmSite};
+
+    /// The tasks of array 1 with these numbers, which join it one after the other.
+    fn array(numbers: &[u64]) -> SlurmJob {
+        let job = SlurmJob::of_processors(1, &SlurmSite::of_pool(4, SlurmParameters::default()).cluster);
+        let mut tasks = numbers.iter().map(|&id| SlurmJob { id, array: Some(1), ..job.clone() });
+        let mut first = tasks.next().unwrap();
+        tasks.for_each(|task| first.add_behind(task));
+        first
+    }
+
+    /// A task that comes back, or was refused before, joins after later ones.
+    #[test]
+    fn tasks_are_in_order_of_their_numbers() {
+        let mut job = array(&[5, 9, 7, 3, 8]);
+        let tried = |job: &SlurmJob| {
+            let (turns, mut at) = (ArrayTurns::default(), 0);
+            let next = || turns.next(QueueEntry { job, partition: 0 }, &mut at).map(|entry| entry.job.id);
+            std::iter::from_fn(next).collect::<Vec<_>>()
+        };
+        assert_eq!(tried(&job), [3, 5, 7, 8, 9]);
+        for id in [7, 3, 9] {
+            assert_eq!((job.find(id).map(|task| task.id), job.take(id).map(|task| task.id)), (Some(id), Some(id)));
+        }
+        assert_eq!(tried(&job), [5, 8]);
+    }
+
+    /// In a row an array has as many reservations as `bf_max_job_array_resv` says, and no more than tasks wait.
+    #[test]
+    fn an_array_has_so_many_reservations_in_a_row() {
+        let job = array(&[1, 2, 3]);
+        for (most, expected) in [(1, 1), (2, 2), (3, 3), (20, 3)] {
+            let mut turns = ArrayTurns::default();
+            let more = (1..).take_while(|_| turns.reserve(QueueEntry { job: &job, partition: 0 }, most)).count();
+            assert_eq!(more + 1, expected, "{most}");
+        }
+        // One of them has started in this pass.
+        let mut turns = ArrayTurns::default();
+        let entry = QueueEntry { job: &job, partition: 0 };
+        turns.start(entry, 0);
+        assert_eq!([turns.reserve(entry, 20), turns.reserve(entry, 20)], [true, false]);
+    }
+}
