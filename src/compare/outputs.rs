@@ -2,11 +2,11 @@
 
 use super::difference::listed_differences;
 use crate::experiment::OptionForm;
-use crate::fidelity::{COMPARED_JOB_COLUMNS, WINDOW_COLUMNS, listed_fidelity};
+use crate::fidelity::{COMPARED_JOB_COLUMNS, SITE_COLUMN, WINDOW_COLUMNS, listed_fidelity};
 use crate::malleable::listed_study;
 use crate::meta::listed_meta;
 use crate::metrics::{
-    Better, COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, WaitReasons, listed,
+    Better, COLUMNS, JOB_COLUMNS, ListedColumn, PREDICTION_COLUMNS, SERIES_COLUMNS, WaitReasons, When, listed,
     listed_with_setting,
 };
 use crate::recommend::listed_recommendation;
@@ -80,7 +80,8 @@ pub fn known_outputs() -> Vec<KnownOutput> {
     let mut runs: Vec<ListedColumn> = COLUMNS.iter().map(|column| column.listed()).collect();
     let study_runs = [listed(STUDY_RUN_COLUMNS), runs.clone()].concat();
     // The column `options` is the last.
-    runs.splice(runs.len() - 1..runs.len() - 1, WaitReasons::listed());
+    let site = ListedColumn::other(SITE_COLUMN.0, SITE_COLUMN.1, When::WhatIf);
+    runs.splice(runs.len() - 1..runs.len() - 1, WaitReasons::listed().into_iter().chain([site]));
     let [schedules, fidelity_groups] = listed_fidelity();
     let [policies, sites, placed_jobs] = listed_meta();
     let [study, allocations, pairs] = listed_study();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Answer, CandidateRuns, FAR, FEWEST_JOBS, FEWEST_USERS, FINALISTS, Guard, Recommendation};
-use crate::fidelity::{SiteCheck, SiteVerdict};
+use crate::fidelity::{SiteCheck, SiteVerdict, known_in_words};
 use crate::metrics::columns::{
     AREA_LOSE, BSLD_MEAN, COLUMNS, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_P95, WIDE_WAIT_MEAN,
 };
@@ -43,7 +43,7 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     write_wrapped(out, "", &caption, width)?;
     if let Some(site) = &question.site {
         let words = site.in_words(("The present setting", "--present"));
-        write_paragraph(out, &format!("Does the simulation know this site? {words}"), width)?;
+        write_paragraph(out, &known_in_words(&words), width)?;
     }
     writeln!(out)?;
     write_competition(out, width, found)?;

@@ -67,7 +67,7 @@ fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
 }
 
 /// The heading of a site that is compared with changes of it.
-pub(super) const AS_IT_IS: &str = "as it is";
+pub const AS_IT_IS: &str = "as it is";
 
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
@@ -80,6 +80,11 @@ pub(super) struct ComparisonTable<'a> {
     pub notes: Vec<String>,
 }
 
+/// The name of what a setting is compared with. None without a baseline.
+pub(super) fn base_name<'a>(setting: &Replicates<'a>) -> Option<&'a str> {
+    setting.baseline().map(|base| if setting.is_change() { AS_IT_IS } else { base })
+}
+
 impl ComparisonTable<'_> {
     /// The columns of `settings`, with the figures of the baseline if there is one.
     pub fn of<'a>(settings: &'a [Replicates<'a>]) -> ComparisonTable<'a> {
@@ -87,7 +92,7 @@ impl ComparisonTable<'_> {
             settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
         let first = settings[0];
         let baseline = first.baseline();
-        let base_heading = baseline.map(|base| if first.is_change() { AS_IT_IS } else { base });
+        let base_heading = base_name(first);
         let is_one = settings.len() == 1;
         let mut headings = vec![String::new()];
         if is_one && first.is_another_year() {
@@ -147,7 +152,8 @@ impl ComparisonTable<'_> {
 }
 
 /// Writes a line for each figure. If there is a baseline, it also has the baseline's figure and the improvement, and with
-/// replications the interval of each and a verdict. `options` are those that all settings and replications share.
+/// replications the interval of each and a verdict. `options` are those that all settings and replications share, `site` says how
+/// well the simulation knows the site.
 ///
 /// Of several settings, the one that is the baseline has no column of its own. If the table is cut into blocks, each has
 /// the baseline's figures.
@@ -155,11 +161,12 @@ pub fn write_comparison(
     out: &mut dyn Write,
     width: Width,
     settings: &[Replicates<'_>],
-    options: &str,
+    (options, site): (&str, Option<&str>),
 ) -> io::Result<()> {
     let title = caption(&settings.iter().collect::<Vec<_>>(), options);
     let ComparisonTable { settings, headings, lines, notes } = ComparisonTable::of(settings);
     write_wrapped(out, "", &title, width)?;
+    site.map_or(Ok(()), |site| write_paragraph(out, site, width))?;
     writeln!(out)?;
     let repeated = 1 + settings[0].baseline().iter().len();
     let mut table = if settings.len() == 1 { Table::default() } else { Table::default().repeating(repeated) };

@@ -20,7 +20,7 @@ fn number(row: &[(String, String)], name: &str) -> f64 {
 
 /// The figures of a row that a run without a baseline has too.
 fn figures(row: &[(String, String)]) -> Vec<(String, String)> {
-    let compared = ["what_if", "baseline", "options", "wait_hours_saved", "users_lose_pct", "area_lose_pct"];
+    let compared = ["what_if", "baseline", "site", "options", "wait_hours_saved", "users_lose_pct", "area_lose_pct"];
     let is_own = |name: &str| !compared.contains(&name) && !name.contains("_improvement") && !name.ends_with("_day");
     row.iter().filter(|(name, _)| is_own(name)).cloned().collect()
 }
@@ -312,4 +312,38 @@ fn auto_tries_what_the_site_has() {
     let dump = std::fs::read_to_string(&accounts).unwrap();
     let limited = folder.write("limits", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=40:"));
     assert!(tried(&limited).contains(&"scheduler=slurm:enforce_limits=no".to_string()));
+}
+
+/// How near the site as it is comes to the recorded waits stands in the first lines, with the figures of `sim fidelity`.
+#[test]
+fn the_first_lines_say_whether_the_simulation_knows_the_site() {
+    let folder = Folder::new();
+    let args = |scheduler| ["--scheduler", scheduler, "--predictor", "estimate", "--what-if", "procs=140"];
+    let verdicts = |args: &[&str]| {
+        let rows = rows(&sim_ok(&[args, &["--format", "csv"]].concat()));
+        rows.iter().map(|row| value(row, "site").to_string()).collect::<Vec<_>>()
+    };
+    // The waits of the embedded log were made by easy/estimate.
+    assert_eq!(verdicts(&args("easy")), ["near"; 2]);
+    assert_eq!(verdicts(&args("fcfs")), ["not this site"; 2]);
+    assert_eq!(verdicts(&[&args("fcfs")[..], &["--replications", "2"]].concat()), ["not this site"; 2]);
+    let fidelity = rows(&sim_ok(&["fidelity", "--scheduler", "fcfs", "--format", "csv"]));
+    let percent = number(&fidelity[0], "wait_difference_pct");
+    for change in ["procs=140", "auto"] {
+        let args = [&args("fcfs")[..5], &[change, "--format", "table"]].concat();
+        let first = sim_ok(&args).lines().take(8).collect::<Vec<_>>().join(" ");
+        let verdict = "Does the simulation know this site? fcfs/estimate is not this site: its mean wait is ";
+        let figures = [format!("({percent:+.1}%)"), format!("is {:.2}.", number(&fidelity[0], "rank_correlation"))];
+        assert!(first.contains(verdict) && figures.iter().all(|figure| first.contains(figure)), "{first} {figures:?}");
+    }
+    // Nothing to compare with.
+    let log = folder.write("log.csv", "submit,run,procs,estimate,user\n0,60,1,60,a\n5,60,1,60,b\n");
+    let format = "csv:submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let without = [&log, "--log-format", format, "--procs", "1", "--what-if", "procs=2"];
+    assert_eq!(verdicts(&without), [""; 2]);
+    let table = sim_ok(&[&without[..], &["--format", "table"]].concat());
+    assert!(table.contains("Does the simulation know this site? The log has no recorded waits to compare with."));
+    let other_times = [&args("easy")[..], &["--load", "1.1"]].concat();
+    assert_eq!(verdicts(&other_times), [""; 2]);
+    assert!(!sim_ok(&[&other_times[..], &["--format", "table"]].concat()).contains("know this site"));
 }

@@ -3,6 +3,7 @@
 mod caller;
 mod files;
 mod groups;
+mod known_site;
 
 use std::io::Write;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use super::names::NamesOption;
 use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
-use super::report::{ColorsBy, watch_for_page, with_gantt, words_of, write_page};
+use super::report::{ColorsBy, check_settings, watch_for_page, with_gantt, words_of, write_page};
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
@@ -35,6 +36,7 @@ use crate::trace::{self, ReadOptions, Workload};
 
 use files::DetailFiles;
 use groups::GroupPlan;
+use known_site::KnownSite;
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
@@ -183,12 +185,9 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
             "--names has no effect without --by, --by-out, --jobs-out or --html: the summary names nobody; remove it",
         );
     }
-    if args.html.is_some() && list.is_what_if() {
-        return refuse("--html shows settings at one site: leave --what-if or --html out");
-    }
+    let is_what_if = list.is_what_if();
     if args.html.is_some() {
-        list.refuse_conditions("--html is for")?;
-        slurm_conf::refuse_machines(&list.options)?;
+        check_settings(&list, "--html is for")?;
     }
     if !args.groups.keys().is_empty() || args.groups.by_out.is_some() || args.jobs_out.is_some() {
         list.refuse_conditions("--by, --by-out and --jobs-out are for")?;
@@ -227,7 +226,10 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         watched.add(WaitReasonMeter::new);
     }
     if page.is_some() {
-        watch_for_page(&mut watched);
+        watch_for_page(&mut watched, &log.settings);
+    }
+    if is_what_if {
+        KnownSite::watch(&log, &mut watched);
     }
     let copies_from = log.settings.len();
     let with_records = match &page {
@@ -241,6 +243,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         log.compute(&wanted, args.keep.folder.as_deref(), args.output.threads())?;
     log.compare_machines(&mut rows);
     let details: Vec<RunDetails> = extras.into_iter().flatten().collect();
+    let site = is_what_if.then(|| KnownSite::of(&log, &details[0].run.own));
     let (jobs, total) = (counted(workload.jobs.len() as u64, "job"), began.elapsed());
     let simulating = (total - reading).as_secs_f64();
     note(format_args!("{jobs} read in {:.3} s, simulated in {simulating:.3} s", reading.as_secs_f64()));
@@ -271,9 +274,11 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
                 writeln!(out)?;
             }
             let own: Vec<Replicates<'_>> = members.iter().map(|&at| runs[at].clone()).collect();
+            let words = site.as_ref().and_then(KnownSite::in_words);
+            let above = (&*log.shared_options(members), words.as_deref());
             match &repeated {
-                None => write_comparison(out, width, &own, &log.shared_options(members))?,
-                Some(repeated) => write_ranking(out, width, &own, &log.shared_options(members), repeated)?,
+                None => write_comparison(out, width, &own, above)?,
+                Some(repeated) => write_ranking(out, width, &own, above, repeated)?,
             }
             if args.reasons {
                 let details: Vec<&RunDetails> = members.iter().map(|&at| &details[at]).collect();
@@ -295,7 +300,8 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let given: Given = runs.iter().map(Replicates::given).collect();
     let cells = |(at, runs): (usize, &Replicates<'_>)| {
         let reasons = details.get(at).filter(|_| args.reasons).and_then(|details| reasons(&details.run.own));
-        let row = with_swept(runs.cells(given, &log.in_row(at)), reasons.iter().flat_map(WaitReasons::cells));
+        let more = reasons.iter().flat_map(WaitReasons::cells).chain(site.as_ref().map(KnownSite::cell));
+        let row = with_swept(runs.cells(given, &log.in_row(at)), more);
         with_swept(row, log.swept(at))
     };
     let order = if repeated.is_some() { ranked(&runs) } else { (0..runs.len()).collect() };

@@ -20,7 +20,7 @@ pub use recorded::{ComparedWaits, FidelityBreakdown, RecordedComparison, Recorde
 pub use recorded_fit::RecordedFit;
 pub use rows::{ComparedJob, FidelityHeading, FidelityRow, compared_jobs};
 pub use tables::{fidelity_group_cells, listed_fidelity, write_fidelity, write_fidelity_groups};
-pub use verdict::{SiteCheck, SiteVerdict, verdict_in_words};
+pub use verdict::{NO_WAITS, SITE_COLUMN, SiteCheck, SiteVerdict, known_in_words, verdict_in_words};
 
 use crate::time::{DAY, Seconds};
 

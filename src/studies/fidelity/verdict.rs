@@ -71,6 +71,21 @@ pub fn verdict_in_words(subject: &str, figures: &FidelityFigures) -> String {
     format!("{begin}: {}.", figures.in_words())
 }
 
+/// What is said in the place of a verdict if there is nothing to compare with.
+pub const NO_WAITS: &str = "The log has no recorded waits to compare with.";
+
+/// A verdict for the first lines of a result.
+pub fn known_in_words(verdict: &str) -> String {
+    format!("Does the simulation know this site? {verdict}")
+}
+
+/// The name and the meaning of the column with the verdict on the site that a row is compared with.
+pub const SITE_COLUMN: (&str, &str) = (
+    "site",
+    "how near the site as it is comes to the recorded waits: near, tendency only or not this site; empty if there are none, or jobs are \
+     submitted at other times",
+);
+
 /// Schedulers that are tried if the present one is not near: those of `sim fidelity` that take little time.
 const TRIED: [&str; 6] = ["fcfs", "easy", "sjbf", "easy:queue=spf", "easy:queue=lqf", "easy:queue=expf"];
 
