@@ -67,7 +67,7 @@ fn figure_lines() -> impl Iterator<Item = (String, &'static Column)> {
 }
 
 /// The heading of a site that is compared with changes of it.
-pub(super) const AS_IT_IS: &str = "as it is";
+pub const AS_IT_IS: &str = "as it is";
 
 /// The table of one or several settings, before it is written as text or as HTML.
 pub(super) struct ComparisonTable<'a> {
@@ -80,6 +80,11 @@ pub(super) struct ComparisonTable<'a> {
     pub notes: Vec<String>,
 }
 
+/// The name of what a setting is compared with. None without a baseline.
+pub(super) fn base_name<'a>(setting: &Replicates<'a>) -> Option<&'a str> {
+    setting.baseline().map(|base| if setting.is_change() { AS_IT_IS } else { base })
+}
+
 impl ComparisonTable<'_> {
     /// The columns of `settings`, with the figures of the baseline if there is one.
     pub fn of<'a>(settings: &'a [Replicates<'a>]) -> ComparisonTable<'a> {
@@ -87,7 +92,7 @@ impl ComparisonTable<'_> {
             settings.iter().filter(|setting| settings.len() == 1 || !setting.is_baseline()).collect();
         let first = settings[0];
         let baseline = first.baseline();
-        let base_heading = baseline.map(|base| if first.is_change() { AS_IT_IS } else { base });
+        let base_heading = base_name(first);
         let is_one = settings.len() == 1;
         let mut headings = vec![String::new()];
         if is_one && first.is_another_year() {

@@ -26,7 +26,7 @@ mod wrap;
 
 pub use best::{BestSetting, best_in_words, best_of, figure_in_words};
 pub use breakdown::{breakdown_cells, listed_groups, write_breakdown, write_group_caption};
-pub use comparison::{FEEDBACK_NOTE, write_comparison};
+pub use comparison::{AS_IT_IS, FEEDBACK_NOTE, write_comparison};
 pub use groups::{group_cells, write_groups};
 pub use listing::{write_columns, write_forms};
 pub use machine::{down_in_words, ignored_in_words};

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use super::comparison::{AS_IT_IS, base_figure, caption, figure, improvement, notes, tone};
 use super::shown::shown;
 use super::table::Table;
-use super::table_cell::TableCell;
+use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_paragraph, write_wrapped};
-use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_SAVED};
+use crate::metrics::columns::{
+    AREA_LOSE, SAVED_PER_NODE, SAVED_PER_PROC, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_SAVED, WIDE_WAIT_MEAN,
+};
 use crate::metrics::{Column, Replicates};
 use crate::text::printable;
 
@@ -39,37 +41,86 @@ pub fn write_ranking(
     let Some(best) = changes.first() else { return Ok(()) };
     writeln!(out)?;
     let mut table = Table::default();
-    table.headings(["what if", "hours of waiting saved", "wait, mean", "users who lose", "their area", "longest wait"]);
-    for change in &changes {
-        let with_gain = |column: &Column| {
-            let gain = improvement(column, change).map_or(String::new(), |gain| format!(" ({gain})"));
-            TableCell::new(figure(column, change, change.mean(column)) + &gain, tone(column, change))
-        };
-        let plain = |column: &Column| TableCell::from(shown(column.shown, change.mean(column).mean));
-        let saved = figure(&WAIT_SAVED, change, change.mean(&WAIT_SAVED));
-        table.push(vec![
-            change.name().into(),
-            saved.into(),
-            with_gain(&WAIT_MEAN),
-            plain(&USERS_LOSE),
-            plain(&AREA_LOSE),
-            with_gain(&WAIT_MAX),
-        ]);
-    }
-    let base = |column: &Column| TableCell::from(base_figure(column, best, best.base_mean(column)));
-    let none = || TableCell::from(String::new());
-    table.push(vec![AS_IT_IS.to_string().into(), none(), base(&WAIT_MEAN), none(), none(), base(&WAIT_MAX)]);
+    let ChangeTable { headings, lines } = ChangeTable::of(&changes, &RANKED);
+    table.headings(headings);
+    lines.into_iter().for_each(|cells| table.push(cells.into_iter().map(|(cell, _)| cell).collect()));
     table.write(out, width)?;
     write_paragraph(out, &in_words(best), width)?;
     for note in notes(best) {
         write_paragraph(out, &note, width)?;
     }
     writeln!(out, "\nEach of them again:")?;
-    changes.iter().try_for_each(|change| {
-        let name = change.name();
-        let quoted = shlex_quoted(&printable(&name));
-        writeln!(out, "  {command} --what-if {quoted}")
-    })
+    changes.iter().try_for_each(|change| writeln!(out, "  {}", again(command, change)))
+}
+
+/// The command that has a change alone.
+pub(super) fn again(command: &str, change: &Replicates<'_>) -> String {
+    format!("{command} --what-if {}", shlex_quoted(&printable(&change.name())))
+}
+
+/// A line for each change of a site, and one for the site as it is, before they are written as text or as HTML.
+pub(super) struct ChangeTable {
+    pub headings: Vec<String>,
+    /// For each line its cells, with the number if the cell is a figure.
+    pub lines: Vec<Vec<(TableCell, Option<f64>)>>,
+}
+
+/// A figure of changes, with its heading.
+type ChangeColumn = (&'static str, &'static Column);
+
+/// What a terminal has room for.
+static RANKED: [ChangeColumn; 5] = [
+    ("hours of waiting saved", &WAIT_SAVED),
+    ("wait, mean", &WAIT_MEAN),
+    ("users who lose", &USERS_LOSE),
+    ("their area", &AREA_LOSE),
+    ("longest wait", &WAIT_MAX),
+];
+
+/// What a page has: also the widest jobs, and what is bought.
+pub(super) static WITH_PRICE: [ChangeColumn; 8] = [
+    ("hours of waiting saved", &WAIT_SAVED),
+    ("per node and day", &SAVED_PER_NODE),
+    ("per processor and day", &SAVED_PER_PROC),
+    ("wait, mean", &WAIT_MEAN),
+    ("longest wait", &WAIT_MAX),
+    ("wait of the widest jobs", &WIDE_WAIT_MEAN),
+    ("users who lose", &USERS_LOSE),
+    ("their area", &AREA_LOSE),
+];
+
+impl ChangeTable {
+    /// Of these changes and figures, without those that none of them has.
+    pub fn of(changes: &[&Replicates<'_>], columns: &[ChangeColumn]) -> ChangeTable {
+        let mean = |change: &Replicates<'_>, column| Some(change.mean(column).mean).filter(|mean| mean.is_finite());
+        let has = |column| changes.iter().any(|change| mean(change, column).is_some());
+        let columns: Vec<_> = columns.iter().filter(|(_, column)| has(column)).collect();
+        let cell = |change: &Replicates<'_>, column: &Column| {
+            let text = match column.name {
+                name if name == USERS_LOSE.name || name == AREA_LOSE.name => {
+                    return shown(column.shown, change.mean(column).mean).into();
+                }
+                _ => figure(column, change, change.mean(column)),
+            };
+            let gain = improvement(column, change);
+            let tone = gain.as_ref().map_or(Tone::default(), |_| tone(column, change));
+            TableCell::new(text + &gain.map_or(String::new(), |gain| format!(" ({gain})")), tone)
+        };
+        let line = |change: &&Replicates<'_>| {
+            let cells = columns.iter().map(|(_, column)| (cell(change, column), mean(change, column)));
+            std::iter::once((change.name().into(), None)).chain(cells).collect()
+        };
+        let mut lines: Vec<Vec<_>> = changes.iter().map(line).collect();
+        lines.extend(changes.first().map(|first| {
+            let cells = columns.iter().map(|(_, column)| match first.base_mean(column) {
+                _ if column.needs_baseline() => (String::new().into(), None),
+                interval => (base_figure(column, first, interval).into(), Some(interval.mean)),
+            });
+            std::iter::once((AS_IT_IS.to_string().into(), None)).chain(cells).collect()
+        }));
+        let headings = columns.iter().map(|(heading, _)| heading.to_string());
+        ChangeTable { headings: std::iter::once("what if".to_string()).chain(headings).collect(), lines }
+    }
 }
 
 /// What helps most, and who pays.

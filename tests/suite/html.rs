@@ -448,6 +448,7 @@ fn reports_are_readable_in_a_browser() {
         ("demo", &[][..]),
         ("several", &["--predictor", "ruh,sbh,kin", "--baseline", "easy/estimate", "--replications", "3"]),
         ("one", &["--baseline", "none", "--first", "50"]),
+        ("changes", &["--what-if", "auto", "--replications", "3", "--resample", "none"]),
     ] {
         folder.write(&format!("{name}.html"), report(args));
     }
@@ -473,7 +474,7 @@ fn reports_are_readable_in_a_browser() {
     folder.write("nodes.html", report(&one));
     // A folder for pictures, to be looked at. They take most of the time.
     let pictures = std::env::var_os("SHADOWTIME_PICTURES").map(PathBuf::from);
-    for name in ["demo", "several", "one", "sweep", "downey", "waits", "nodes"] {
+    for name in ["demo", "several", "one", "changes", "sweep", "downey", "waits", "nodes"] {
         let faults = browser.check(&folder.path(&format!("{name}.html")), pictures.as_deref());
         assert!(faults.is_empty(), "{name}:\n{}", faults.join("\n"));
     }

@@ -104,6 +104,7 @@ mod trials;
 mod two_machines;
 mod wait;
 mod what_if;
+mod what_if_pages;
 mod who_pays;
 mod widths;
 mod without_effect;

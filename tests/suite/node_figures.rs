@@ -351,7 +351,7 @@ fn a_report_shows_nodes_reasons_and_partitions() {
     for text in [
         "3 nodes, 12 CPUs, 24G of memory, 1 GPU, 2 partitions",
         "memory given to jobs",
-        "Nodes and partitions",
+        "The machine",
         "job 3 of user 1: 1 CPU, 4G of memory on n1, waited 1m 38s",
         "job 5 of user 3: 1 CPU, 8G of memory, 1 GPU on g1",
     ] {

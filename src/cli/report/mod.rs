@@ -7,22 +7,24 @@ use std::ops::Range;
 
 use clap::{ArgMatches, Args, ValueEnum};
 
-use super::failure::refuse;
+use super::failure::{UsageError, refuse};
 use super::log::LogArgs;
 use super::names::NamesOption;
 use super::notes::warn_of_other_jobs;
 use super::options;
+use super::options::SettingList;
 use super::output_options::{KeepOption, OutputOptions, reporting};
 use super::report_files::ReportFileOptions;
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns, check_site};
 use super::slurm_conf::{self, SLURM_CONF};
+use super::what_if;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
-use crate::experiment::Setting;
+use crate::experiment::{Options, Setting};
 use crate::fidelity::SiteVerdict;
-use crate::metrics::{KeptRecord, RunRow, Watched, gantt_nodes};
-use crate::report::Cell;
+use crate::metrics::{KeptRecord, RunRow, Watched};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport, watch_for_charts};
+use crate::report::{AS_IT_IS, Cell, ranked};
 use crate::runs::{ComputedRuns, RowsAlone};
 use crate::time::Time;
 use crate::trace::{Moment, ReadOptions, TraceError, Workload};
@@ -38,7 +40,7 @@ pub const COMMAND: CommandForm = CommandForm {
     arguments: |command| {
         let command = reporting(ReportArgs::augment_args(command));
         let command = options::add(command, &[Run, Log, Machine, Reading, Estimates, Shape, Users, Engine, Metrics]);
-        slurm_conf::add(options::with_lists(command), SLURM_CONF)
+        what_if::add(slurm_conf::add(options::with_lists(command), SLURM_CONF))
     },
     run: |matches| execute(&parsed(matches), matches),
 };
@@ -115,8 +117,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     // A report shows who gains and who pays, so there is something to compare with.
     let plain_easy = Setting::parse_pair(PLAIN_EASY)?;
     let list = options::read_settings(matches, Some(plain_easy))?;
-    list.refuse_conditions("a page is about")?;
-    slurm_conf::refuse_machines(&list.options)?;
+    check_settings(&list, "a page is about")?;
     let inputs = args.log.files();
     let files = args.files.open(&inputs, &args.output.print)?;
     let given = (args.log.given(), &args.log.source());
@@ -125,10 +126,11 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         LogUnderSettings::read(given, list, Replications::given(args.replications, matches), how, |_| Ok(()))?;
     log.show_names(args.names);
     let (mut watched, threads) = (Watched::default(), args.output.threads());
-    watch_for_page(&mut watched);
+    watch_for_page(&mut watched, &log.settings);
     let wanted =
         WatchedRuns { rows: RowsAlone::of(log.runs_of_each), watched, with_records: with_gantt(&log.settings) };
-    let ComputedRuns { rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
+    let ComputedRuns { mut rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
+    log.compare_machines(&mut rows);
     warn_of_other_jobs(rows.iter().take(log.settings.len()));
     let shown: Vec<WatchedRun> = extras.into_iter().flatten().collect();
     let shown: Vec<&WatchedRun> = shown.iter().collect();
@@ -141,9 +143,15 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     files.write(&report, row, &args.output.print)
 }
 
+/// Refuses settings that no page shows beside each other; `what` begins the message. A site and its changes may differ in everything.
+pub fn check_settings(list: &SettingList, what: &str) -> Result<(), UsageError> {
+    list.refuse_conditions(what)?;
+    if list.is_what_if() { Ok(()) } else { slurm_conf::refuse_machines(&list.options) }
+}
+
 /// Adds what a page shows of the runs.
-pub fn watch_for_page(watched: &mut Watched<'_>) {
-    watch_for_charts(watched);
+pub fn watch_for_page(watched: &mut Watched<'_>, settings: &[Options]) {
+    watch_for_charts(watched, settings.iter().any(|options| options.what_if.is_some()));
     watched.add(|_, _| KeptRecord::default());
 }
 
@@ -156,36 +164,46 @@ pub fn write_page(
     (wanted, colors): (Option<Window>, ColorsBy),
     threads: usize,
 ) -> anyhow::Result<WrittenReport> {
-    let (workload, names, runs) = (&*log.workload, log.names(), log.by_setting(rows));
-    let base_name = log.settings[0].baseline.as_ref().map(Setting::pair).unwrap_or_default();
-    let of_settings = with_gantt(&log.settings).map(|at| (names[at].clone(), &*shown[at].own));
+    let (workload, names, mut runs) = (&*log.workload, log.names(), log.by_setting(rows));
+    let (is_what_if, is_ranked) = (what_if::is_asked_for(matches), what_if::is_auto(matches));
+    let order: Vec<usize> = if is_ranked { ranked(&runs) } else { (0..runs.len()).collect() };
+    let base_name = match &log.settings[0].baseline {
+        Some(_) if is_what_if => AS_IT_IS.to_string(),
+        baseline => baseline.as_ref().map(Setting::pair).unwrap_or_default(),
+    };
+    let of_settings = with_gantt(&log.settings).map(|at| (names[at].clone(), &*shown[at].own, &**log.workload_of(at)));
     let baseline = shown[0].baseline.as_deref();
-    let of_baseline = baseline.map(|base| (base_name.clone(), base));
-    let all: Vec<_> = of_baseline.into_iter().chain(of_settings).collect();
-    let (window, gantts) = gantts(workload, wanted, &all)?;
-    let (nodes, nodes_left_out) = workload.shapes.as_ref().map_or((Vec::new(), 0), |shapes| {
-        gantt_nodes(shapes.cluster(), &gantts.iter().map(|(_, gantt)| gantt).collect::<Vec<_>>(), &window)
-    });
-    let is_shown = |at: &usize| runs.len() == 1 || !runs[*at].is_baseline();
-    let options = log.settings[0].in_row();
-    let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
+    let of_baseline = baseline.map(|base| (base_name.clone(), base, workload));
+    let (window, gantts) = gantts(wanted, &of_baseline.into_iter().chain(of_settings).collect::<Vec<_>>())?;
+    let is_shown = |at: &&usize| runs.len() == 1 || !runs[**at].is_baseline();
+    let pictured = |at: &usize| charts::pictured(&names[*at], &shown[*at].own, log.workload_of(*at));
+    let pictured = order.iter().filter(is_shown).map(pictured).collect();
+    runs = order.iter().map(|&at| runs[at].clone()).collect();
     let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
+    let own_name = present.pair();
+    let (subject, present_option) = match &log.settings[0].baseline {
+        _ if is_what_if => (&*own_name, "the --scheduler and the --predictor of"),
+        Some(_) => ("The baseline", "--baseline"),
+        None => ("This setting", "--baseline"),
+    };
     let site = check_site(workload, &present, &log.settings[0], threads);
-    let site = site.map(|site| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite));
+    let site = site.map(|site| {
+        let words = site.in_words((subject, present_option));
+        (words, site.verdict() == SiteVerdict::NotThisSite)
+    });
+    let command = is_ranked.then(|| provenance::command(matches, given.given(), false, &[what_if::NAME]));
     let report = ComparisonReport {
         facts: provenance::facts(matches, given, log),
         site,
         settings: &runs,
-        options: &options,
-        baseline: baseline.map(|run| charts::pictured(&base_name, run)),
-        pictured: (0..runs.len()).filter(is_shown).map(|at| charts::pictured(&names[at], &shown[at].own)).collect(),
+        options: &log.shared_options(&order),
+        ranked_by: command.as_deref(),
+        baseline: baseline.map(|run| charts::pictured(&base_name, run, workload)),
+        pictured,
         workload,
         gantt: GanttData {
             window,
             first_submit: workload.first_submit(),
-            procs: workload.procs,
-            nodes,
-            nodes_left_out,
             colors: match colors {
                 ColorsBy::Wait => GanttColors::Wait,
                 ColorsBy::User => GanttColors::User,

@@ -20,7 +20,7 @@ pub fn facts(matches: &ArgMatches, given: &LogArgs, shown: &LogUnderSettings) ->
     let is_alone = shown.settings[0].baseline.is_none();
     let name = given.given().map_or("the log embedded in the program".to_string(), str::to_string);
     let mut facts = vec![
-        Fact::code("command", command(matches, given.given(), is_alone)),
+        Fact::code("command", command(matches, given.given(), is_alone, &[])),
         Fact::new("program", format!("Shadowtime {}", env!("CARGO_PKG_VERSION"))),
         Fact::new("log", format!("{name} ({})", log.source.format)),
     ];
@@ -56,10 +56,11 @@ fn machine_in_words(workload: &Workload) -> String {
     parts.flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The command that gives the same report again. Without a baseline `is_alone`: the command would have one by default.
-fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool) -> String {
+/// The command that gives the same report again, without these options. Without a baseline `is_alone`: the command would have one by
+/// default.
+pub fn command(matches: &ArgMatches, log: Option<&str>, is_alone: bool, left_out: &[&str]) -> String {
     let mut words = vec!["sim".to_string(), "report".to_string()];
-    words.extend(words_of(&super::COMMAND.whole(), matches, log, &[]));
+    words.extend(words_of(&super::COMMAND.whole(), matches, log, left_out));
     if is_alone && !is_given(matches, "baseline") {
         words.push("--baseline none".to_string());
     }

@@ -17,7 +17,7 @@ use super::names::NamesOption;
 use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
-use super::report::{ColorsBy, watch_for_page, with_gantt, words_of, write_page};
+use super::report::{ColorsBy, check_settings, watch_for_page, with_gantt, words_of, write_page};
 use super::settings::{LogUnderSettings, PLAIN_EASY, Replications, WatchedRun, WatchedRuns};
 use super::slurm_conf::{self, SLURM_CONF};
 use super::stderr::note;
@@ -186,12 +186,8 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         );
     }
     let is_what_if = list.is_what_if();
-    if args.html.is_some() && is_what_if {
-        return refuse("--html shows settings at one site: leave --what-if or --html out");
-    }
     if args.html.is_some() {
-        list.refuse_conditions("--html is for")?;
-        slurm_conf::refuse_machines(&list.options)?;
+        check_settings(&list, "--html is for")?;
     }
     if !args.groups.keys().is_empty() || args.groups.by_out.is_some() || args.jobs_out.is_some() {
         list.refuse_conditions("--by, --by-out and --jobs-out are for")?;
@@ -230,7 +226,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         watched.add(WaitReasonMeter::new);
     }
     if page.is_some() {
-        watch_for_page(&mut watched);
+        watch_for_page(&mut watched, &log.settings);
     }
     if is_what_if {
         KnownSite::watch(&log, &mut watched);

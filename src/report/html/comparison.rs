@@ -8,9 +8,10 @@ use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
-use crate::comparison::{ComparisonTable, caption, tone};
-use crate::metrics::columns::{BSLD_MEAN, WAIT_MEAN};
+use crate::comparison::{AS_IT_IS, ComparisonTable, base_name, caption, tone};
+use crate::metrics::columns::{BSLD_MEAN, SAVED_PER_NODE, SAVED_PER_PROC, WAIT_MEAN, WAIT_SAVED};
 use crate::metrics::{Column, Replicates};
+use crate::ranking::{ChangeTable, WITH_PRICE, again};
 use crate::text::printable;
 use crate::trace::Workload;
 use crate::{TableCell, Tone, best_of, price_in_words, shown, signed_percent};
@@ -29,6 +30,8 @@ pub struct ComparisonReport<'a> {
     pub settings: &'a [Replicates<'a>],
     /// The options that all settings share.
     pub options: &'a str,
+    /// Of changes that are ranked, the command that each of them alone has with it.
+    pub ranked_by: Option<&'a str>,
     /// The baseline, with which the others are compared. Without one they are compared with the first of them.
     pub baseline: Option<PicturedSetting<'a>>,
     /// All settings that are not the baseline.
@@ -36,14 +39,14 @@ pub struct ComparisonReport<'a> {
     /// The simulated jobs.
     pub workload: &'a Workload,
     /// The Gantt chart.
-    pub gantt: GanttData,
+    pub gantt: GanttData<'a>,
 }
 
 impl ComparisonReport<'_> {
     /// The page and its charts.
     pub fn write(self) -> WrittenReport {
         let table = ComparisonTable::of(self.settings);
-        let title = caption(&table.settings, self.options);
+        let title = caption(&self.settings.iter().collect::<Vec<_>>(), self.options);
         let others = (1..).zip(&self.pictured);
         let all = self.baseline.iter().map(|baseline| (0, baseline)).chain(others);
         let compared = Compared {
@@ -63,7 +66,11 @@ impl ComparisonReport<'_> {
             };
             PageSection { title: title.to_string(), content }
         };
-        let sections = charts.iter().enumerate().map(section).collect();
+        let changes = table.settings[0].is_change().then(|| {
+            let title = if self.ranked_by.is_some() { "What would help most" } else { "The changes" };
+            PageSection { title: title.to_string(), content: changes_table(&table.settings, self.ranked_by) }
+        });
+        let sections = changes.into_iter().chain(charts.iter().enumerate().map(section)).collect();
         let (result, remark) = (result(&table.settings), remark(&table.settings, self.site.as_ref()));
         let page = Page { title, result, remark, facts: self.facts, sections }.write();
         WrittenReport { page, figures: charts.into_iter().flat_map(|(_, charts)| charts).collect() }
@@ -73,16 +80,30 @@ impl ComparisonReport<'_> {
 /// The table of all settings. `left_out` of them are not in the charts.
 fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
     let mut table = DataTable::new(1, &comparison.headings);
-    for line in &comparison.lines {
-        let cell =
-            |(TableCell { text, tone }, value): &(TableCell, Option<f64>)| DataCell::shown(text, *value).toned(*tone);
-        table.push(line.iter().map(cell));
-    }
+    comparison.lines.iter().for_each(|line| table.push(line.iter().map(data_cell)));
     html! {
         (table.markup())
         @for note in &comparison.notes { p.note { (note) } }
         @if left_out > 0 {
             p.note { "The charts below show the first " (MOST_SETTINGS) " settings." }
+        }
+    }
+}
+
+fn data_cell((TableCell { text, tone }, value): &(TableCell, Option<f64>)) -> DataCell {
+    DataCell::shown(text, *value).toned(*tone)
+}
+
+/// What each change of a site gains and costs, in a line, and the commands that repeat them if they are ranked.
+fn changes_table(changes: &[&Replicates<'_>], command: Option<&str>) -> Markup {
+    let ChangeTable { headings, lines } = ChangeTable::of(changes, &WITH_PRICE);
+    let mut table = DataTable::new(1, headings).sortable();
+    lines.iter().for_each(|line| table.push(line.iter().map(data_cell)));
+    html! {
+        div.side { div.table { (table.markup()) } }
+        @if let Some(command) = command {
+            p.note { "Each of them again:" }
+            @for change in changes { p { code { (outside(&again(command, change))) } } }
         }
     }
 }
@@ -110,16 +131,33 @@ fn instead(setting: &Replicates<'_>, column: &Column) -> Markup {
 fn result(settings: &[&Replicates<'_>]) -> Vec<Markup> {
     let best = best_setting(settings);
     let name = outside(&best.name());
-    let Some(base) = best.baseline().map(outside) else {
+    let Some(base) = base_name(best).map(outside) else {
         let [wait, slowdown] = [&WAIT_MEAN, &BSLD_MEAN].map(|column| shown(column.shown, best.mean(column).mean));
         return vec![
             html! { "Under " (name) " the mean wait is " (wait) ", and the mean bounded slowdown is " (slowdown) "." },
         ];
     };
-    let change =
-        html! { "Under " (name) " the mean wait is " (instead(best, &WAIT_MEAN)) ", compared with " (base) "." };
+    let change = match best.is_change() {
+        true => html! { "With \"" (name) "\" the mean wait is " (instead(best, &WAIT_MEAN)) "." (saved(best)) },
+        false => {
+            html! { "Under " (name) " the mean wait is " (instead(best, &WAIT_MEAN)) ", compared with " (base) "." }
+        }
+    };
     let price = price_in_words(best).map(|price| html! { "Who pays: " (price) "." });
     [change].into_iter().chain(price).collect()
+}
+
+/// What a change of a site saves, and what that is of what is bought.
+fn saved(change: &Replicates<'_>) -> String {
+    let figure = |column: &Column| {
+        let mean = change.mean(column).mean;
+        mean.is_finite().then(|| shown(column.shown, mean))
+    };
+    let Some(hours) = figure(&WAIT_SAVED) else { return String::new() };
+    let each = [("node", &SAVED_PER_NODE), ("processor", &SAVED_PER_PROC)];
+    let each =
+        each.into_iter().find_map(|(what, column)| Some(format!(", {} for each {what} and day", figure(column)?)));
+    format!(" It saves {hours} of waiting{}.", each.unwrap_or_default())
 }
 
 /// What else is to be known, and how sure the result is.
@@ -130,7 +168,9 @@ fn remark(settings: &[&Replicates<'_>], site: Option<&(String, bool)>) -> Markup
         @if let Some((site, _)) = site { p.site.caveat[is_far] { (printable(site)) } }
         @if settings.len() > 1 { p { (among_all(settings, best)) } }
         @if best.baseline().is_some() {
-            p { "Under " (outside(&best.name())) " the mean bounded slowdown is " (instead(best, &BSLD_MEAN)) "." }
+            @let name = outside(&best.name());
+            @let with = if best.is_change() { format!("With \"{name}\"") } else { format!("Under {name}") };
+            p { (with) " the mean bounded slowdown is " (instead(best, &BSLD_MEAN)) "." }
         }
         p {
             @if best.baseline().is_some() { "Positive percentages are better. " }
@@ -151,8 +191,12 @@ fn among_all(settings: &[&Replicates<'_>], best: &Replicates<'_>) -> String {
     let found = best_of(settings, &WAIT_MEAN);
     let near = found.as_ref().and_then(|found| found.near.as_ref()).map(|near| format!(", but {near}"));
     let (near, is_baseline) = (near.unwrap_or_default(), found.is_some_and(|found| found.at.is_none()));
-    match best.baseline().filter(|_| is_baseline) {
+    let name = outside(&best.name());
+    let best_of_all = |what, name: &str| format!("Of the {count} {what}, {name} has the shortest mean wait{near}.");
+    match base_name(best).filter(|_| is_baseline) {
+        Some(AS_IT_IS) => format!("None of the {count} changes has a shorter mean wait than the site as it is{near}."),
         Some(base) => format!("None of the {count} settings has a shorter mean wait than {}{near}.", outside(base)),
-        None => format!("Of the {count} settings, {} has the shortest mean wait{near}.", outside(&best.name())),
+        None if best.is_change() => best_of_all("changes", &format!("\"{name}\"")),
+        None => best_of_all("settings", &name),
     }
 }

@@ -23,7 +23,7 @@ mod units;
 mod years;
 
 pub use chart_files::{ChartFile, WrittenReport};
-pub use charts::{GanttColors, GanttData, PicturedSetting, watch_for_charts};
+pub use charts::{GanttColors, GanttData, GanttSetting, PicturedSetting, watch_for_charts};
 pub use comparison::ComparisonReport;
 pub use page::Fact;
 pub use sweep::SweepReport;

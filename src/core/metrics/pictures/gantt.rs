@@ -105,10 +105,12 @@ pub fn busiest_window(workload: &Workload, record: &RunRecord) -> Range<Time> {
 }
 
 /// Shortens a window until at most [`MOST_JOBS`] run in it in each of these runs. It is not made shorter than 10 minutes.
-pub fn shrink_window(mut window: Range<Time>, workload: &Workload, records: &[&RunRecord]) -> Range<Time> {
+pub fn shrink_window(mut window: Range<Time>, runs: &[(&Workload, &RunRecord)]) -> Range<Time> {
     let is_full = |window: &Range<Time>| {
-        let jobs = |record: &&RunRecord| running(workload, record, window).take(MOST_JOBS + 1).count();
-        records.iter().map(jobs).any(|jobs| jobs > MOST_JOBS)
+        let jobs = |(workload, record): &(&Workload, &RunRecord)| {
+            running(workload, record, window).take(MOST_JOBS + 1).count()
+        };
+        runs.iter().map(jobs).any(|jobs| jobs > MOST_JOBS)
     };
     while window.end - window.start > SHORTEST && is_full(&window) {
         window.end = window.start + ((window.end - window.start) * 3 / 4).max(SHORTEST);
@@ -293,7 +295,7 @@ mod tests {
                 assert!(!job.rows.iter().any(meets), "{job:?} and {other:?}");
             }
         }
-        let short = shrink_window(first..first + 400 * HOUR, &workload, &[&record]);
+        let short = shrink_window(first..first + 400 * HOUR, &[(&workload, &record)]);
         assert!(running(&workload, &record, &short).count() <= MOST_JOBS);
         assert!(
             running(&workload, &record, &(first..short.end + (short.end - short.start) / 2)).count() > MOST_JOBS / 2

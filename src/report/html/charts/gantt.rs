@@ -40,23 +40,43 @@ pub enum GanttColors {
 }
 
 /// What a Gantt chart shows.
-pub struct GanttData {
+pub struct GanttData<'a> {
     /// In the times of the log.
     pub window: Range<Time>,
     /// The submission of the log's first job.
     pub first_submit: Time,
-    /// The processors of the machine.
-    pub procs: u32,
-    /// The nodes that are shown, from the top. Empty on a pool.
-    pub nodes: Vec<GanttNode>,
-    /// How many others there are.
-    pub nodes_left_out: usize,
     /// By what boxes are coloured.
     pub colors: GanttColors,
     /// Whether the window was chosen, or given by the user.
     pub chosen: bool,
-    /// The settings with their jobs, from the top.
-    pub settings: Vec<(String, Gantt)>,
+    /// The settings, from the top.
+    pub settings: Vec<GanttSetting<'a>>,
+}
+
+/// A setting in a Gantt chart.
+pub struct GanttSetting<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its jobs in the window.
+    pub gantt: Gantt,
+    /// Its jobs and its machine.
+    pub workload: &'a Workload,
+    /// The nodes that are shown, from the top. Empty on a pool.
+    pub nodes: Vec<GanttNode>,
+    /// How many others there are.
+    pub nodes_left_out: usize,
+}
+
+impl GanttSetting<'_> {
+    /// Its rows. The highest is that of the highest pool.
+    fn rows(&self, highest: u32) -> Rows<'_> {
+        if self.gantt.is_by_node() { Rows::Nodes(&self.nodes) } else { Rows::Pool(highest) }
+    }
+
+    /// Its nodes. None on a pool.
+    fn cluster(&self) -> Option<&Cluster> {
+        self.workload.shapes.as_ref().map(|shapes| &**shapes.cluster())
+    }
 }
 
 /// The classes of waits: the longest of each, its name, and its opacity.
@@ -81,9 +101,9 @@ struct Colors<'a> {
 }
 
 impl<'a> Colors<'a> {
-    fn of(data: &GanttData, names: &'a ShownNames) -> Colors<'a> {
+    fn of(data: &GanttData<'_>, names: &'a ShownNames) -> Colors<'a> {
         let mut areas: BTreeMap<i64, i128> = BTreeMap::new();
-        for job in data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).filter(|job| job.user >= 0) {
+        for job in data.settings.iter().flat_map(|one| &one.gantt.jobs).filter(|job| job.user >= 0) {
             let ran = job.end.min(data.window.end) - job.start.max(data.window.start);
             *areas.entry(job.user).or_default() += i128::from(ran) * i128::from(job.procs);
         }
@@ -163,16 +183,16 @@ impl Rows<'_> {
     }
 
     /// What is out or reserved: of a pool the highest processors.
-    fn bands(&self, workload: &Workload, data: &GanttData) -> Vec<Band> {
+    fn bands(&self, workload: &Workload, window: &Range<Time>) -> Vec<Band> {
         let axis = self.axis();
         match self {
             Rows::Pool(_) => {
-                let top = axis.place(data.procs.into());
-                let mut bands = gone::hanging(workload, &data.window);
+                let top = axis.place(workload.procs.into());
+                let mut bands = gone::hanging(workload, window);
                 bands.iter_mut().for_each(|band| band.y = (band.y.0 * top, band.y.1 * top));
                 bands
             }
-            Rows::Nodes(nodes) => gone::of_nodes(workload, &data.window, |name| {
+            Rows::Nodes(nodes) => gone::of_nodes(workload, window, |name| {
                 let at = nodes.len() - 1 - nodes.iter().position(|node| node.name == name)?;
                 Some((axis.place(at as f64), axis.place((at + 1) as f64)))
             }),
@@ -198,36 +218,35 @@ const NAMES: f64 = 120.0;
 fn chart(compared: &Compared<'_>) -> ChartFigure {
     let data = compared.gantt;
     let colors = Colors::of(data, &compared.workload.names);
-    let cluster = compared.workload.shapes.as_ref().map(|shapes| &**shapes.cluster());
     let length = (data.window.end - data.window.start) as f64;
-    let highest = data.settings.iter().flat_map(|(_, gantt)| &gantt.jobs).flat_map(|job| &job.rows).map(|row| row.end);
-    let highest = highest.max().unwrap_or(0).max(data.procs);
-    let rows_of = |gantt: &Gantt| if gantt.is_by_node() { Rows::Nodes(&data.nodes) } else { Rows::Pool(highest) };
+    let highest = data.settings.iter().flat_map(|one| &one.gantt.jobs).flat_map(|job| &job.rows).map(|row| row.end);
+    let highest = highest.chain(data.settings.iter().map(|one| one.workload.procs)).max().unwrap_or(0);
     let is_last = |at: usize| at + 1 == data.settings.len();
-    let heights = data.settings.iter().enumerate().map(|(at, (_, gantt))| rows_of(gantt).height(is_last(at)));
+    let heights = data.settings.iter().enumerate().map(|(at, one)| one.rows(highest).height(is_last(at)));
     let all: u32 = heights.sum();
-    let by_node = data.settings.iter().any(|(_, gantt)| gantt.is_by_node());
-    let names: Vec<&str> = data.settings.iter().map(|(name, _)| name.as_str()).collect();
+    let by_node = data.settings.iter().any(|one| one.gantt.is_by_node());
+    let names: Vec<&str> = data.settings.iter().map(|one| one.name.as_str()).collect();
     let against = if by_node { "nodes" } else { "processors" };
     let label = format!("Gantt chart of {}: jobs as boxes, {against} against time", names.join(" and "));
     let draw = |width: u32| {
         let mut drawing = Drawing::new((width, all));
         let mut from = 0;
-        for (at, (name, gantt)) in data.settings.iter().enumerate() {
-            let rows = rows_of(gantt);
+        for (at, one) in data.settings.iter().enumerate() {
+            let GanttSetting { name, gantt, workload, .. } = one;
+            let rows = one.rows(highest);
             let height = rows.height(is_last(at));
             let what = if gantt.is_by_node() { "nodes" } else { "processors" };
             let title = format!("{}: {what}", fitted(name, f64::from(width) - 120.0));
             let x_title = if is_last(at) { "time since the beginning of the window" } else { "" };
             let x = (ChartAxis::time_between(0.0, length), x_title);
-            let bands = rows.bands(compared.workload, data);
+            let bands = rows.bands(workload, &data.window);
             let frame =
                 Frame { height, bands, grid: (true, false), ..Frame::new("", x, (rows.axis(), title.as_str())) };
             frame.draw_on(&mut drawing, f64::from(from), |drawing, inside| {
                 let place = ChartPlace { rows: &rows, inside, window: &data.window, has_tips: width == WIDE };
-                gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, cluster, &colors));
+                gantt.jobs.iter().for_each(|job| draw_job(drawing, &place, job, one.cluster(), &colors));
                 if let Rows::Pool(_) = rows {
-                    let top = f64::from(data.procs);
+                    let top = f64::from(workload.procs);
                     drawing.line([inside.at(0.0, top), inside.at(length, top)], Ink::Axis, 1.0);
                 }
             });
@@ -235,11 +254,17 @@ fn chart(compared: &Compared<'_>) -> ChartFigure {
         }
         drawing.finish(&label)
     };
+    let mut legend = colors.legend();
+    for (mark, name) in data.settings.iter().flat_map(|one| gone::legend(one.workload, &data.window)) {
+        if legend.iter().all(|(_, other)| *other != name) {
+            legend.push((mark, name));
+        }
+    }
     ChartFigure {
-        legend: colors.legend().into_iter().chain(gone::legend(compared.workload, &data.window)).collect(),
+        legend,
         picture: ChartPicture { narrow: draw(WIDTH), wide: draw(WIDE) },
         caption: caption(compared, by_node),
-        data: table(data, colors.names, cluster.filter(|_| by_node)),
+        data: table(data, colors.names, by_node),
         is_full: true,
         ..ChartFigure::default()
     }
@@ -252,12 +277,12 @@ fn caption(compared: &Compared<'_>, by_node: bool) -> String {
     let begin = begin.unwrap_or_default();
     let (from, to) = (since(data.window.start), since(data.window.end));
     let why = if data.chosen { "This is the time in which the most area waits. " } else { "" };
-    let left_out: usize = data.settings.iter().map(|(_, gantt)| gantt.left_out).max().unwrap_or(0);
+    let left_out: usize = data.settings.iter().map(|one| one.gantt.left_out).max().unwrap_or(0);
     let left_out = match left_out {
         0 => String::new(),
         jobs => format!(" The {} with the fewest processors are left out.", counted(jobs as u64, "job")),
     };
-    let nodes_left_out = match data.nodes_left_out {
+    let nodes_left_out = match data.settings.iter().map(|one| one.nodes_left_out).max().unwrap_or(0) {
         0 => String::new(),
         nodes => {
             format!(" {} with the least CPU time in the window are left out.", counted(nodes as u64, "other node"))
@@ -339,21 +364,21 @@ fn draw_job(
     if place.has_tips { drawing.titled(&title, boxes) } else { boxes(drawing) }
 }
 
-/// The jobs of all settings. A job that runs in the window under one setting only has no times of the other. On a cluster there is
-/// also what each job was given.
-fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> DataTable {
+/// The jobs of all settings. A job that runs in the window under one setting only has no times of the other. If some are on nodes
+/// there is also what each job was given.
+fn table(data: &GanttData<'_>, names: &ShownNames, by_node: bool) -> DataTable {
     let mut headings = ["job", "user", "processors", "submitted"].map(str::to_string).to_vec();
-    for (name, _) in &data.settings {
+    for GanttSetting { name, .. } in &data.settings {
         headings.extend(["start", "end", "wait", "was backfilled"].map(|what| format!("{what}, {name}")));
-        if cluster.is_some() {
+        if by_node {
             let heading = |kind: Resource| if kind == Resource::Memory { "memory in MB" } else { kind.many() };
             let given = Resource::OF_NODES.map(heading).into_iter();
             headings.extend(std::iter::once("nodes").chain(given).map(|what| format!("{what}, {name}")));
         }
     }
     let mut jobs: BTreeMap<(Time, u32), Vec<Option<&GanttJob>>> = BTreeMap::new();
-    for (at, (_, gantt)) in data.settings.iter().enumerate() {
-        for job in &gantt.jobs {
+    for (at, one) in data.settings.iter().enumerate() {
+        for job in &one.gantt.jobs {
             jobs.entry((job.submit, job.record)).or_insert_with(|| vec![None; data.settings.len()])[at] = Some(job);
         }
     }
@@ -381,7 +406,7 @@ fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> Dat
             DataCell::count(first.procs.into()),
             time(first.submit),
         ];
-        for job in settings {
+        for (job, one) in settings.into_iter().zip(&data.settings) {
             row.extend(match job {
                 None => [const { "-" }; 4].map(DataCell::text),
                 Some(job) => [
@@ -391,8 +416,9 @@ fn table(data: &GanttData, names: &ShownNames, cluster: Option<&Cluster>) -> Dat
                     DataCell::shown(if job.backfilled { "yes" } else { "no" }, f64::from(u8::from(job.backfilled))),
                 ],
             });
-            let Some(cluster) = cluster else { continue };
-            match job.filter(|job| !job.shares.is_empty()).map(|job| given_to(job, cluster)) {
+            let given = job.filter(|job| !job.shares.is_empty()).zip(one.cluster());
+            match given.map(|(job, cluster)| given_to(job, cluster)) {
+                _ if !by_node => {}
                 None => row.extend([const { "-" }; Resource::OF_NODES.len() + 1].map(DataCell::text)),
                 Some((given, nodes)) => {
                     row.push(DataCell::text(nodes));

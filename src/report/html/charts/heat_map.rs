@@ -2,7 +2,6 @@
 
 use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark, PicturedSetting};
 use crate::html::axis::ChartAxis;
-use crate::html::outside;
 use crate::html::svg::{Anchor, Ink};
 use crate::metrics::{
     JobMetrics, Probe, RUNTIME_CLASSES, runtime_class, runtime_class_name, width_class, width_class_name,
@@ -78,7 +77,7 @@ fn strength(difference: f64) -> f64 {
     0.06 + 0.44 * at.clamp(0.0, 1.0)
 }
 
-fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
+fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting<'_>) -> ChartFigure {
     let (name, base_name) = (&setting.name, &base.name);
     let pairs = setting.seen.of::<WaitGrid>().0.iter().zip(&base.seen.of::<WaitGrid>().0);
     let rows: Vec<_> = (0i64..)
@@ -140,9 +139,9 @@ fn chart(_: &Compared<'_>, base: &PicturedSetting<'_>, setting: &PicturedSetting
         ],
         picture,
         caption: format!(
-            "The mean wait of each class of jobs minus that under {base_name}: a negative number is a shorter wait. Strong \
+            "The mean wait of each class of jobs minus that {base}: a negative number is a shorter wait. Strong \
              colours are large changes. Classes without jobs are empty.",
-            base_name = outside(base_name)
+            base = compared.in_base()
         ),
         data: data.sortable(),
         ..ChartFigure::default()

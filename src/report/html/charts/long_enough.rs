@@ -54,6 +54,11 @@ impl Probe for Lengths {
 
 fn chart(compared: &Compared<'_>) -> Option<ChartFigure> {
     let settings = || compared.settings.iter().map(|(_, setting)| (setting.name.as_str(), of(setting)));
+    let first = of(compared.settings[0].1);
+    // A site that is changed mostly has the same predictions.
+    if compared.are_changes() && settings().all(|(_, lengths)| lengths.classes == first.classes) {
+        return None;
+    }
     let longest = |lengths: &Lengths| {
         lengths.classes.iter().rposition(|class| class.jobs > 0).map_or(1.0, |at| lengths.limits[at])
     };
@@ -70,8 +75,7 @@ fn chart(compared: &Compared<'_>) -> Option<ChartFigure> {
     );
     let names = settings().flat_map(|(name, _)| [format!("{name}, jobs"), format!("{name}, end by it")]);
     let mut data = DataTable::new(1, ["predicted up to".to_string()].into_iter().chain(names));
-    let limits = &of(compared.settings[0].1).limits;
-    for (at, &limit) in limits.iter().enumerate().filter(|(_, limit)| **limit <= most) {
+    for (at, &limit) in first.limits.iter().enumerate().filter(|(_, limit)| **limit <= most) {
         let cells = settings().flat_map(|(_, lengths)| {
             let class = lengths.classes[at];
             [DataCell::count(class.jobs), DataCell::share(class.kept as f64 / class.jobs as f64)]

@@ -12,15 +12,16 @@ mod other_years;
 mod over_time;
 mod scatter;
 
-pub use gantt::{GanttColors, GanttData};
+pub use gantt::{GanttColors, GanttData, GanttSetting};
 
 use super::axis::ChartAxis;
 use super::curves::{Curve, draw_curves};
 use super::data_table::{DataCell, DataTable};
 use super::figure::{ChartFigure, Mark};
 use super::frame::{Band, Frame};
+use super::outside;
 use super::svg::Point;
-use crate::metrics::{Measure, Probe, Replicates, Seen, UserTotals, Watched};
+use crate::metrics::{Measure, Probe, Replicates, Seen, UserTotals, WaitReasonMeter, Watched};
 use crate::time::Time;
 use crate::trace::Workload;
 
@@ -28,9 +29,9 @@ use crate::trace::Workload;
 pub const SECTIONS: [(&str, &[Chart]); 6] = [
     ("The figures", &[by_setting::WAITS, by_setting::SLOWDOWNS, distribution::WAITS]),
     ("Who gains, who pays", &[other_years::CHART, heat_map::CHART, scatter::CHART]),
+    ("The machine", &[on_nodes::REASONS, on_nodes::PARTITIONS, by_setting::USE]),
     ("Slowdowns and predictions", &[distribution::SLOWDOWNS, long_enough::CHART]),
     ("Over time", &[over_time::QUEUE, over_time::UTILIZATION]),
-    ("Nodes and partitions", &[on_nodes::REASONS, on_nodes::PARTITIONS]),
     ("Gantt chart", &[gantt::CHART]),
 ];
 
@@ -55,9 +56,12 @@ enum Draw {
     Against(fn(&Compared<'_>, &PicturedSetting<'_>, &PicturedSetting<'_>) -> ChartFigure),
 }
 
-/// Adds what all charts have to see of a run.
-pub fn watch_for_charts(watched: &mut Watched<'_>) {
+/// Adds what all charts have to see of a run. Of a site and its changes they show why jobs wait on a pool too.
+pub fn watch_for_charts(watched: &mut Watched<'_>, are_changes: bool) {
     SECTIONS.iter().flat_map(|(_, charts)| *charts).for_each(|chart| watched.add_some(chart.probe));
+    if are_changes {
+        watched.add(WaitReasonMeter::new);
+    }
 }
 
 /// A setting with what charts show of it.
@@ -68,6 +72,8 @@ pub struct PicturedSetting<'a> {
     pub seen: &'a Seen,
     /// The figures of its users.
     pub users: &'a UserTotals,
+    /// Its jobs and its machine.
+    pub workload: &'a Workload,
 }
 
 /// What is compared in charts.
@@ -81,10 +87,24 @@ pub struct Compared<'a> {
     /// The simulated jobs, by which users are shown.
     pub workload: &'a Workload,
     /// The Gantt chart.
-    pub gantt: &'a GanttData,
+    pub gantt: &'a GanttData<'a>,
 }
 
 impl Compared<'_> {
+    /// Whether they are a site and its changes.
+    fn are_changes(&self) -> bool {
+        self.figures[0].is_change()
+    }
+
+    /// Where the first setting was run: "under easy/estimate".
+    fn in_base(&self) -> String {
+        if self.are_changes() {
+            "in the site as it is".to_string()
+        } else {
+            format!("under {}", outside(&self.settings[0].1.name))
+        }
+    }
+
     /// The charts of a section: first those of all settings, then those of one setting after the other.
     pub fn figures(&self, charts: &[Chart]) -> Vec<ChartFigure> {
         let together = charts.iter().filter_map(|chart| match chart.draw {

@@ -16,7 +16,7 @@ static WAITED: Column =
         .lower()
         .heading("sum of waits");
 
-/// The chart of reasons. None on a pool.
+/// The chart of reasons. None on a pool, unless it is the site of changes.
 pub const REASONS: Chart = Chart { title: "Why jobs wait", probe: reason_meter, draw: Draw::Together(reasons) };
 
 /// The chart of partitions. None if there is only one.
@@ -66,8 +66,9 @@ fn of(setting: &PicturedSetting<'_>) -> Option<WaitReasons> {
 fn reasons(compared: &Compared<'_>) -> Option<ChartFigure> {
     let all = compared.settings.iter().filter_map(|(_, setting)| of(setting)).collect::<Vec<_>>();
     all.first()?;
+    let on_nodes = compared.settings.iter().any(|(_, setting)| setting.workload.shapes.is_some());
     let group = |reason: WaitReason| BarGroup {
-        heading: reason_in_words(reason, true),
+        heading: reason_in_words(reason, on_nodes),
         bars: bars(compared, |setting| of(setting).map(|reasons| reasons.seconds(reason))),
     };
     let groups = shown_reasons(all.iter()).into_iter().map(group).collect();
@@ -88,9 +89,14 @@ fn partitions(compared: &Compared<'_>) -> Option<ChartFigure> {
     if first.grouping.values.len() < 2 {
         return None;
     }
+    // A change of the site may have other partitions.
+    let wait_in = |breakdown: &Breakdown, name: &String| {
+        let at = breakdown.grouping.values.iter().position(|other| other == name)?;
+        Some(breakdown.summaries[at].wait_mean)
+    };
     let group = |(at, name): (usize, &String)| BarGroup {
         heading: format!("{name}: {:.1}% of the area", first.grouping.area_pct[at]),
-        bars: bars(compared, |setting| Some(of_partitions(setting)?.summaries[at].wait_mean)),
+        bars: bars(compared, |setting| wait_in(of_partitions(setting)?, name)),
     };
     let groups = first.grouping.values.iter().enumerate().map(group).collect();
     let (title, note) = ("Mean wait by partition".to_string(), String::new());

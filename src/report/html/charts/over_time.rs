@@ -88,7 +88,9 @@ fn chart(
     value: fn(Option<f64>) -> DataCell,
     caption: &str,
 ) -> Option<ChartFigure> {
-    let (first, (time, name)) = (compared.first_submit, time_of_point(compared.workload));
+    // A change of the site may take longer.
+    let times = compared.settings.iter().map(|(_, setting)| time_of_point(setting.workload));
+    let (first, (time, name)) = (compared.first_submit, times.max()?);
     let has_bands = compared.settings.len() <= MOST_BANDS && time > MINUTE;
     let curve = |&(series, setting): &(usize, &PicturedSetting<'_>)| {
         let steps = setting.seen.of::<Series>().clone().finish().unwrap_or_default();
@@ -119,7 +121,11 @@ fn chart(
         false => format!(" Lines are means of each {name}."),
     };
     let shown = first..first + end as Time;
-    let hanging = gone::hanging(compared.workload, &shown);
+    // What changes of the site have out is in the charts of their schedules.
+    let outages = |workload: &Workload| workload.outages.as_ref().map(|outages| outages.list.clone());
+    let is_same = |setting: &PicturedSetting<'_>| outages(setting.workload) == outages(compared.workload);
+    let outages_of = compared.settings.iter().all(|(_, setting)| is_same(setting)).then_some(compared.workload);
+    let hanging = outages_of.map_or(Vec::new(), |workload| gone::hanging(workload, &shown));
     let out = if hanging.is_empty() { "" } else { HANGING };
     let begin = |middle: f64| middle - time as f64 / 2.0;
     let chart = CurveChart {
@@ -136,7 +142,7 @@ fn chart(
         bands: hanging,
     };
     let mut figure = chart.figure_of(compared, curves);
-    figure.legend.extend(gone::legend(compared.workload, &shown));
+    figure.legend.extend(outages_of.map_or(Vec::new(), |workload| gone::legend(workload, &shown)));
     Some(figure)
 }
 

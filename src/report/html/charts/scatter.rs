@@ -3,7 +3,6 @@
 use super::{Chart, ChartFigure, Compared, DataCell, DataTable, Draw, Frame, Mark, PicturedSetting};
 use crate::html::axis::ChartAxis;
 use crate::html::frame::{Inside, TALL};
-use crate::html::outside;
 use crate::html::svg::{Anchor, Drawing, Ink, Point, drawn_width};
 use crate::metrics::UserChange;
 use crate::sort::sort_by_key;
@@ -99,9 +98,9 @@ fn chart(compared: &Compared<'_>, base: &PicturedSetting<'_>, setting: &Pictured
         ],
         picture,
         caption: format!(
-            "One point per user, above 0 if the user's jobs wait less than under {}. {} of {} lose: their mean wait is \
+            "One point per user, above 0 if the user's jobs wait less than {}. {} of {} lose: their mean wait is \
              over 1.1 times that of the baseline and over a minute more. The largest users have their {labels}.{rest}",
-            outside(base_name),
+            compared.in_base(),
             grouped(losers as u64),
             counted(count as u64, "user")
         ),
