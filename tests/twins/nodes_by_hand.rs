@@ -71,6 +71,15 @@ fn hundreds_of_reservations_follow_each_other() {
     }
 }
 
+/// Nodes 0 and 1 are a partition, node 2 is another. At 100, when node 0 is left, the third job has both nodes of the first partition. The
+/// fourth is of that partition, where no more reservations are made, and the fifth has the reservation of the other one. All are made now,
+/// and of the others the fourth ends on node 1 before 100: it starts, though it was before the fifth in the queue.
+#[test]
+fn a_job_without_a_reservation_starts_before_later_ones_that_have_some() {
+    let jobs = [(1, 0, 100), (1, 1, 100), (2, 0, 50), (1, 0, 60), (1, 1, 50)];
+    assert_eq!(starts(&run(&on_nodes(&[&[0, 1], &[2]], &jobs, 0), "easy", "perfect")), [0, 0, 100, 0, 100]);
+}
+
 /// Two GPUs with four CPUs are on one node of the second partition only, and `consolidate` divides them over no others. Who may have
 /// both partitions starts, who may only have the first one never does.
 #[test]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use shadowtime::engine::{EngineOptions, Event, Observer, RunRecord, Simulation};
+use shadowtime::engine::{EngineOptions, Event, Named, Observer, RunRecord, Simulation};
 use shadowtime::experiment::Setting;
 use shadowtime::job::{Job, JobId, Submission};
 use shadowtime::machine::{Cluster, JobClass, Outage, OutageKind, Outages};
+use shadowtime::predict::{Board, Predictor};
 use shadowtime::request::{Request, Requests};
 use shadowtime::schedule::Machine;
 use shadowtime::time::Time;
@@ -796,6 +797,37 @@ fn who_is_cancelled_holds_nothing_any_more() {
     simulation.cancel(JobId(2)).unwrap();
     simulation.advance_to(6).unwrap();
     assert_eq!(simulation.outcome(JobId(3)).start.get(), Some(5));
+}
+
+/// Says 100 s of each job, and 30 s of the first one as soon as the second has arrived.
+struct Corrects;
+
+impl Predictor for Corrects {
+    fn on_arrival(&mut self, id: JobId, board: &mut Board) {
+        board.predict(id, 100);
+        if id == JobId(1) {
+            board.predict(JobId(0), 30);
+        }
+    }
+}
+
+/// Running jobs count by their estimates, so that a prediction of the first job would change nothing while it runs. It has been stopped at
+/// 10, and waits when its prediction changes at 20.
+#[test]
+fn a_job_that_waits_again_counts_by_its_prediction() {
+    let workload = pool(2, &[(0, 100, 100, 2), (20, 10, 10, 2)], vec![TwinOutage::of(Down, 2, 10, 50, 10)]).workload();
+    let setting = Setting::parse("easy:running=estimate", "estimate").unwrap();
+    let policy = setting.policy(&facts(&workload.jobs).amid_outages(true));
+    let predictor = Named { name: "own".into(), value: Box::new(Corrects) as Box<dyn Predictor> };
+    let simulation = Simulation::new(workload.procs, policy, predictor, EngineOptions::default());
+    let mut simulation = simulation.with_outages(workload.outage_plan());
+    workload.jobs.iter().for_each(|job| assert!(simulation.submit(job).is_ok()));
+    let mut waiting = |time| {
+        simulation.advance_to(time).unwrap();
+        simulation.machine().waiting.iter().map(|job| (job.id, job.prediction)).collect::<Vec<_>>()
+    };
+    assert_eq!([5, 15].map(&mut waiting), [vec![], vec![(JobId(0), 100)]]);
+    assert_eq!(waiting(25), [(JobId(0), 30), (JobId(1), 100)]);
 }
 
 /// Jobs: gap, runtime, what the estimate differs, processors, user, nodes, and which reservation they name.

@@ -181,8 +181,9 @@ mod tests {
                     assert_eq!(running.remove(job.end, job.id), job);
                 }
                 draw if draw % 2 == 0 && !plain.is_empty() => {
-                    // Moves one job, a few or all.
-                    let count = [1, 1, 20, plain.len()][rng.random_range(0..4)].min(plain.len());
+                    // Moves one job, a few, half of them or all.
+                    let count = [1, 1, 20, plain.len().div_ceil(2), plain.len()][rng.random_range(0..5)];
+                    let count = count.min(plain.len());
                     let from = rng.random_range(0..=plain.len() - count);
                     let mut moves: Vec<Move> = Vec::new();
                     for job in &mut plain[from..from + count] {

@@ -27,9 +27,8 @@ impl<O: Observer> Simulation<O> {
             let (scheduler, job) = (self.scheduler.name.clone(), self.number(id));
             return Err(EngineError::BadStop { scheduler, job, time: now });
         };
-        // Its end and its deadline do not come any more.
+        // Its end does not come any more. Its deadline is not watched, so that it is dropped when it is the first.
         self.ends.remove(id);
-        self.deadlines.remove(id);
         self.hidden[place].watched = NEVER;
         let BoardEntry { job: submission, prediction, .. } = *self.board.at(place);
         let (ran, job) = (now - start, Placed { id, place });

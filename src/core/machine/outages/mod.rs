@@ -242,3 +242,59 @@ pub struct OutagePlan {
     /// The first submission.
     pub first: Time,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outage(kind: OutageKind, start: Time, end: Time, announced: Time) -> Outage {
+        Outage { start, end, announced, kind, procs: 1, nodes: Vec::new(), name: String::new(), place: String::new() }
+    }
+
+    /// Jobs of these users and no group: those of `mine` are of a class of their own.
+    fn for_users(list: Vec<Outage>, users: &[i32], mine: i32, class: &JobClass) -> Outages {
+        let jobs = users.iter().map(|&user| (user, -1, RequestId::NONE));
+        Outages::new(list, false, jobs, |user, _, _| if user == mine { class.clone() } else { JobClass::default() })
+    }
+
+    /// Of what goes down or is drained the end is known if it was announced before it began.
+    #[test]
+    fn the_end_of_what_begins_at_once_is_unknown() {
+        use OutageKind::{Down, Drain, Maintenance, Reserved};
+        for announced in [4, 5, 6] {
+            let known = [Down, Drain, Maintenance, Reserved].map(|kind| outage(kind, 5, 9, announced).known_end());
+            let open = if announced < 5 { 9 } else { Time::MAX };
+            assert_eq!(known, [open, open, 9, 9], "{announced}");
+        }
+    }
+
+    /// Two reservations of one name, from 10 to before 20 and from 30 to before 40. A job that names them waits for the first that is not
+    /// over.
+    #[test]
+    fn a_job_waits_for_the_first_of_its_reservations_that_is_not_over() {
+        let list = [10, 30].map(|start| outage(OutageKind::Reserved, start, start + 10, 0)).to_vec();
+        let outages = for_users(list, &[7], 7, &JobClass { owns: vec![0, 1], named: vec![0, 1] });
+        let class = outages.class_of(7, -1, RequestId::NONE);
+        let joins = [5, 10, 19, 20, 29, 39, 40].map(|submit| submit + outages.delay(class, submit));
+        assert_eq!(joins, [10, 10, 19, 30, 30, 39, 40]);
+    }
+
+    /// A log with copies of users 8 and 7, which are 1 and 2 there. Others are no copies.
+    #[test]
+    fn copies_of_users_have_the_classes_of_these() {
+        let mut outages = for_users(Vec::new(), &[7, 8], 7, &JobClass { owns: vec![0], named: Vec::new() });
+        let class_of = |outages: &Outages| [0, 1, 2, 3, 7].map(|user| outages.class_of(user, -1, RequestId::NONE));
+        assert_eq!(class_of(&outages), [0, 0, 0, 0, 1]);
+        outages.rename_users(&[8, 7]);
+        assert_eq!(class_of(&outages), [0, 0, 1, 0, 1]);
+    }
+
+    /// What has begun by then, also at that instant, keeps its part but stops nobody.
+    #[test]
+    fn what_is_there_stops_nobody_that_runs_there() {
+        let list = [4, 5, 6].map(|start| outage(OutageKind::Down, start, 9, start)).to_vec();
+        let seen = Outages { list, ..Outages::default() }.seen_from(5);
+        let found: Vec<_> = seen.list.iter().map(|outage| (outage.stops(), outage.announced)).collect();
+        assert_eq!(found, [(false, 5), (false, 5), (true, 5)]);
+    }
+}

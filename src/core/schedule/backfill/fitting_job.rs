@@ -17,9 +17,3 @@ impl FittingJob {
         FittingJob { id: job.id, procs: i64::from(job.procs), length }
     }
 }
-
-impl From<&Waiting> for FittingJob {
-    fn from(job: &Waiting) -> FittingJob {
-        FittingJob::with(job, job.length)
-    }
-}

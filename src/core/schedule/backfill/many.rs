@@ -232,40 +232,64 @@ mod tests {
     use crate::schedule::policy::{Decisions, Policy, PolicyEvent};
     use crate::schedule::running::Running;
 
+    fn adopt(machine: &mut Machine, procs: u32, end: Time) {
+        let job = Running { id: JobId(0), procs, end };
+        machine.change(Change::Adopt { job, on_nodes: None });
+    }
+
+    fn arrive(machine: &mut Machine, id: u32, procs: u32, prediction: Seconds) {
+        let (id, job) = (JobId(id), &Submission::new(0, procs, prediction));
+        machine.change(Change::Arrive { id, job, request: RequestId::NONE });
+        machine.change(Change::Predict { id, prediction, is_first: true });
+    }
+
+    fn pass(policy: &mut Reserving, machine: &Machine) -> Vec<JobId> {
+        let mut out = Decisions::default();
+        policy.decide(machine, &mut out);
+        out.starts
+    }
+
+    /// Ten processors: one job has nine of them until 1000, and the waiting jobs are these, of which a pass has made reservations for all.
+    /// It has started job 5000, so that a next one knows how long the others are. They wait, with another running job instead of both.
+    fn planned(wide: impl Iterator<Item = u32>, running: (u32, Time)) -> (Reserving, Machine) {
+        let mut policy = Reserving::new(&Rules { reservations: None, ..Rules::default() });
+        let mut machine = Machine::pool(10);
+        machine.change(Change::Clock(0));
+        adopt(&mut machine, 9, 1000);
+        (1..).zip(wide).for_each(|(id, procs)| arrive(&mut machine, id, procs, 100));
+        assert!(pass(&mut policy, &machine).is_empty());
+        arrive(&mut machine, 5000, 1, 50);
+        assert_eq!(pass(&mut policy, &machine), [JobId(5000)]);
+        machine.change(Change::Start { id: JobId(5000), grant: Vec::new(), counted: None });
+        // A job that changes lets the plan begin anew, and now it is known how long jobs are.
+        policy.on(&PolicyEvent::Change(machine.waiting.first().unwrap()), &machine);
+        machine.change(Change::End { id: JobId(0), counted: 1000 });
+        machine.change(Change::End { id: JobId(5000), counted: 50 });
+        adopt(&mut machine, running.0, running.1);
+        (policy, machine)
+    }
+
     /// A thousand wide jobs wait, then a narrow one that can start. Where the wide jobs begin, one after another, has no effect on
     /// that.
     #[test]
     fn reservations_that_are_far_are_left_open() {
-        let mut policy = Reserving::new(&Rules { reservations: None, ..Rules::default() });
-        let mut machine = Machine::pool(10);
-        machine.change(Change::Clock(0));
-        let adopt = |machine: &mut Machine, procs| {
-            let job = Running { id: JobId(0), procs, end: 1000 };
-            machine.change(Change::Adopt { job, on_nodes: None });
-        };
-        let arrive = |machine: &mut Machine, id, procs, prediction| {
-            let job = &Submission::new(0, procs, prediction);
-            machine.change(Change::Arrive { id, job, request: RequestId::NONE });
-            machine.change(Change::Predict { id, prediction, is_first: true });
-        };
-        adopt(&mut machine, 9);
-        (1..=1000).for_each(|id| arrive(&mut machine, JobId(id), 6, 100));
-        let pass = |policy: &mut Reserving, machine: &Machine| {
-            let mut out = Decisions::default();
-            policy.decide(machine, &mut out);
-            out.starts
-        };
-        assert!(pass(&mut policy, &machine).is_empty());
-        arrive(&mut machine, JobId(1001), 1, 50);
-        assert_eq!(pass(&mut policy, &machine), [JobId(1001)]);
-        machine.change(Change::Start { id: JobId(1001), grant: Vec::new(), counted: None });
-        // A job that changes lets the plan begin anew, and now it is known how long jobs are.
-        policy.on(&PolicyEvent::Change(machine.waiting.first().unwrap()), &machine);
-        machine.change(Change::End { id: JobId(0), counted: 1000 });
-        adopt(&mut machine, 8);
-        arrive(&mut machine, JobId(1002), 1, 70);
+        let (mut policy, mut machine) = planned(std::iter::repeat_n(6, 1000), (9, 1000));
+        arrive(&mut machine, 5001, 1, 70);
         machine.change(Change::Clock(1));
-        assert_eq!(pass(&mut policy, &machine), [JobId(1002)]);
+        assert_eq!(pass(&mut policy, &machine), [JobId(5001)]);
         assert!(policy.space.open.len() > 900, "{}", policy.space.open.len());
+    }
+
+    /// From 100 to 200 a job of nine processors has a reservation, and then jobs of ten, which are left open: two lengths of the longest job
+    /// are 200. A job of 50 s starts, and the next one too if it ends at 200, but not if it ends a second later.
+    #[test]
+    fn no_job_starts_that_ends_a_second_after_open_reservations_begin() {
+        for (length, starts) in [(200, vec![JobId(5001), JobId(5002)]), (201, vec![JobId(5001)])] {
+            let (mut policy, mut machine) = planned(std::iter::once(9).chain(std::iter::repeat_n(10, 100)), (8, 100));
+            arrive(&mut machine, 5001, 1, 50);
+            arrive(&mut machine, 5002, 1, length);
+            assert_eq!(pass(&mut policy, &machine), starts, "{length}");
+            assert!(policy.space.open.len() >= 99 || length > 200, "{}", policy.space.open.len());
+        }
     }
 }

@@ -174,7 +174,8 @@ mod tests {
             let (free, time) = (rng.random_range(0..7), rng.random_range(0..400));
             let longest = |procs: i64| (procs <= free).then_some(time / procs);
             let fits = |job: &&Waiting| longest(i64::from(job.procs)).is_some_and(|longest| job.length <= longest);
-            let first = plain.iter().filter(fits).min_by_key(|job| rank(job)).map(FittingJob::from);
+            let first =
+                plain.iter().filter(fits).min_by_key(|job| rank(job)).map(|job| FittingJob::with(job, job.length));
             assert_eq!(ranked.first(longest), first, "{step}");
             if let Some(at) = plain.iter().position(|job| step % 3 == 0 && Some(job.id) == first.map(|first| first.id))
             {

@@ -265,7 +265,10 @@ mod tests {
             let held = plain.iter().filter(|job| room.holds(job.procs, job.length));
             for widths in &mut indexes {
                 let order = widths.order;
-                let first = held.clone().min_by_key(|job| order.rank(job, &arrivals, 0)).map(FittingJob::from);
+                let first = held
+                    .clone()
+                    .min_by_key(|job| order.rank(job, &arrivals, 0))
+                    .map(|job| FittingJob::with(job, job.length));
                 assert_eq!(widths.first(|procs| room.longest(procs)), first, "{step}: {order:?}");
             }
             let taken = held.min_by_key(|job| (job.length, job.arrival)).copied();

@@ -31,11 +31,10 @@ impl LastPasses {
         self.found = [None; 2];
     }
 
-    /// Whether a pass at this instant would find what the last one of its kind did. Each pass begins with the weights of nodes that
-    /// the one before has left: the last of both kinds must have left them as they were.
+    /// Whether a pass at this instant would find what the last one of its kind did. No pass has changed anything since: such a pass
+    /// lets both kinds be forgotten.
     pub fn would_repeat(&self, kind: LastKind, now: Time, state: &NodesState) -> bool {
-        let is_current = |found: &Option<(u64, Time)>| found.is_some_and(|(at, _)| at == state.in_use.changes);
-        self.found.iter().all(is_current) && self.found[kind as usize].is_some_and(|(_, until)| now < until)
+        self.found[kind as usize].is_some_and(|(at, until)| at == state.in_use.changes && now < until)
     }
 
     /// A pass begins.
@@ -59,4 +58,33 @@ impl LastPasses {
 pub(super) struct TriedIdle {
     pub main: bool,
     pub backfill: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The instant until which a pass would find the same is the first at which it is made again.
+    #[test]
+    fn a_pass_is_made_again_when_it_may_find_something_else() {
+        let (mut state, mut last) = (NodesState::default(), LastPasses::default());
+        for (kind, until) in [(LastKind::Main, Time::MAX), (LastKind::Backfill, 10)] {
+            last.begin(&state);
+            last.end(kind, until, &state);
+        }
+        let repeats = |last: &LastPasses, state: &NodesState| {
+            [LastKind::Main, LastKind::Backfill].map(|kind| [9, 10].map(|now| last.would_repeat(kind, now, state)))
+        };
+        assert_eq!(repeats(&last, &state), [[true, true], [true, false]]);
+        // A job has ended: neither kind is as it was.
+        state.in_use.changes += 1;
+        assert_eq!(repeats(&last, &state), [[false; 2]; 2]);
+        // A backfill pass that starts a job: a main pass may find something else too.
+        last.begin(&state);
+        last.end(LastKind::Main, Time::MAX, &state);
+        last.begin(&state);
+        state.in_use.changes += 1;
+        last.end(LastKind::Backfill, Time::MAX, &state);
+        assert_eq!(repeats(&last, &state), [[false; 2]; 2]);
+    }
 }

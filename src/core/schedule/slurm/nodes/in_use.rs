@@ -193,3 +193,42 @@ impl InUse {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::machine::parse_toml;
+    use crate::schedule::slurm::nodes::SlurmParameters;
+
+    /// Jobs 0, 1, 2, ... with these ends, and until when they may run on if they make way.
+    fn running(jobs: &[(Time, Option<Time>)]) -> InUse {
+        let text = "[[nodes]]\nname = \"n1\"\ncpus = 8\n[[partitions]]\nname = \"p\"\nnodes = \"ALL\"\n";
+        let site = SlurmSite::new(Arc::new(parse_toml(text).unwrap()), SlurmParameters::default());
+        let mut in_use = InUse::new(&site);
+        for (id, &(end, grace_end)) in (0..).zip(jobs) {
+            in_use.start(RunningJob { id, end, grace_end, ..RunningJob::default() }, &site);
+        }
+        in_use
+    }
+
+    /// An end at this instant is none after it.
+    #[test]
+    fn the_first_end_is_after_the_present() {
+        let in_use = running(&[(20, None), (10, None)]);
+        assert_eq!([9, 10, 19, 20].map(|now| in_use.first_end_after(now)), [10, 20, 20, Time::MAX]);
+    }
+
+    /// Job 0 may run on until 30: it ends then if it is predicted to end later, and at its prediction if that is sooner.
+    #[test]
+    fn a_job_that_makes_way_ends_with_its_grace_whatever_is_predicted() {
+        let mut in_use = running(&[(30, Some(30)), (50, None)]);
+        let mut ends_if_predicted = |end| {
+            in_use.set_ends(|_| Some(end));
+            in_use.running.iter().map(|job| (job.id, job.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends_if_predicted(100), [(0, 30), (1, 100)]);
+        assert_eq!(ends_if_predicted(20), [(0, 20), (1, 20)]);
+    }
+}

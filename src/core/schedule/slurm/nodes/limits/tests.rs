@@ -159,11 +159,14 @@ fn nodes_that_a_group_already_has_are_not_counted_again() {
     let job_of_3 = site.job("u3", "");
     let entry = QueueEntry { job: &job_of_3, partition: PLAIN };
     assert!(!site.limits.allows(entry, Chosen::Later(&on(&[0, 1], 1))));
-    site.start(&job_of_3, PLAIN, &on(&[0, 1], 1));
+    let running_of_3 = site.start(&job_of_3, PLAIN, &on(&[0, 1], 1));
     assert!(site.allows("u3", "", &on(&[0, 1], 1)) && !site.allows("u3", "", &on(&[2], 1)));
     // The other job still has node 0.
     site.limits.end(&job, &running, 60);
     assert!(!site.allows("u3", "", &on(&[2], 1)));
+    // Then nobody has a node.
+    site.limits.end(&job_of_3, &running_of_3, 60);
+    assert!(site.allows("u3", "", &on(&[2, 3], 1)));
 }
 
 #[test]
@@ -188,6 +191,9 @@ fn limits_of_single_jobs() {
     assert!(site.allows("u2", "node", &uneven) && !site.allows("u2", "node", &on(&[0, 1], 5)));
     // An hour of two CPUs is 120 minutes.
     assert!(site.allows_cpus("u1", "minutes", 2) && !site.allows_cpus("u1", "minutes", 3));
+    // A second more is a minute more: 61 minutes of two CPUs are 122.
+    let longer = SlurmJob { limit: HOUR + 1, ..site.job("u1", "minutes") };
+    assert!(!site.limits.allows(QueueEntry { job: &longer, partition: PLAIN }, Chosen::Now(&on(&[1], 2))));
 }
 
 #[test]
@@ -243,6 +249,11 @@ fn minutes_of_the_past() {
     assert!(site.allows_job("u1", ""));
     site.limits.recalculate(30 * MINUTE, [(&job, &running)]);
     assert!(!site.allows_job("u1", "") && site.allows_job("u2", ""));
+    // What was used decays, a number of jobs does not.
+    assert!(site.limits.over_now(&job).is_some_and(|over| over.is_of_the_past()));
+    let mut site = with_accounts("modify user where name=u1 set GrpJobs=1");
+    let (job, _) = site.run("u1", "", 4);
+    assert!(site.limits.over_now(&job).is_some_and(|over| !over.is_of_the_past()));
 }
 
 #[test]
