@@ -98,7 +98,7 @@ fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     let counts = result?;
     if args.print.format() != Format::Table {
         let gains = comparison.gains().map(|gains| gains.in_words(counts.alone));
-        gains.into_iter().flatten().for_each(|words| note(words));
+        gains.into_iter().flatten().for_each(note);
         note(about.in_words(&counts));
     }
     match counts.is_same() {
