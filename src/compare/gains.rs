@@ -261,8 +261,6 @@ impl SettingGains {
 fn procs_in_words(first: i64, last: i64) -> String {
     let [first, last] = [first, last].map(width_class_name);
     let (low, high) = (first.split('-').next().unwrap_or_default(), last.rsplit('-').next().unwrap_or_default());
-    match low == high {
-        true => format!("{low} {}", plural(if low == "1" { 1 } else { 2 }, "processor")),
-        false => format!("{low} to {high} processors"),
-    }
+    let range = if low == high { low.to_string() } else { format!("{low} to {high}") };
+    format!("{range} {}", plural(if range == "1" { 1 } else { 2 }, "processor"))
 }
