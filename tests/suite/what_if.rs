@@ -426,19 +426,19 @@ fn scaled_limits_are_those_of_a_dump_with_the_products() {
         assert_ne!(scaled, plain, "{factor}");
     }
     // With these every job can start.
-    let counts = site.limits("counts", ["GrpJobs=3", "GrpTRES=cpu=32:MaxJobs=2", "MaxJobs=1"]);
+    let counts = site.limits("counts", ["GrpJobs=3", "MaxJobs=2", "MaxJobs=1"]);
     let common = [&site.args(&counts)[..], &["--predictor", "estimate"]].concat();
     check_changes(
         &common,
         &[
-            ("scale-limit=GrpTRES/cpu=2", &["--scale-limit", "GrpTRES/cpu=2"]),
+            ("scale-limit=GrpJobs=2", &["--scale-limit", "GrpJobs=2"]),
             ("fewer: scale-limit=MaxJobs=0.5 load=1.1", &["--scale-limit", "MaxJobs=0.5", "--load", "1.1"]),
             ("scheduler=slurm:enforce_limits=no", &["--scheduler", "slurm:enforce_limits=no"]),
         ],
     );
     // What is not there, and what has no effect.
     for (more, why) in [
-        (&["--what-if", "scale-limit=GrpTRE=2"][..], "there is no limit 'GrpTRE' (did you mean 'GrpTRES'"),
+        (&["--what-if", "scale-limit=GrpTRE=2"][..], "did you mean 'GrpTRES'?"),
         (&["--scale-limit", "GrpTRES=0"], "'0' is no factor above 0"),
         (
             &["--what-if", "scale-limit=GrpJobs=2"],

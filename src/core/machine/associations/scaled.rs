@@ -48,7 +48,7 @@ impl LimitName {
         let is_own = |own: &&str| own.eq_ignore_ascii_case(name);
         let place = LIMITS.iter().position(|form| form.names().iter().any(|own| is_own(&own))).ok_or_else(|| {
             let names = LIMITS.iter().map(|form| form.names()[0]).collect::<Vec<_>>().join(", ");
-            format!("there is no limit '{}'{}; there are {names}", shortened(name), did_you_mean(name, all))
+            format!("there is no limit '{}'; there are {names}{}", shortened(name), did_you_mean(name, all))
         })?;
         let Some(kind) = kind else { return Ok(LimitName { place, kind: None }) };
         let amounts = matches!(LIMITS[place].slot(&mut Limits::default()), Slot::Tres(_));
@@ -263,7 +263,8 @@ mod tests {
             assert_eq!(ScaledLimits::parse(printed).unwrap(), ScaledLimits::parse(text).unwrap());
         }
         for (text, why) in [
-            ("GrpTRE=2", "there is no limit 'GrpTRE' (did you mean 'GrpTRES'"),
+            ("GrpTRE=2", "there is no limit 'GrpTRE'; there are GrpJobs, "),
+            ("GrpTRE=2", "; did you mean 'GrpTRES'?"),
             ("GrpTRES", "'GrpTRES' is not NAME=FACTOR"),
             ("GrpTRES=0", "'0' is no factor above 0"),
             ("GrpTRES=-1", "'-1' is no factor"),
