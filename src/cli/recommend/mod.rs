@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
 use super::log::{LogArgs, read_and_clean, read_workload};
-use super::notes::{report_remarks, warn_of_missing_users, warn_of_other_jobs};
+use super::notes::{report_remarks, warn_of_missing_users, warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::output_options::{KeepOption, OutputFiles, OutputOptions};
 use super::progress::Progress;
@@ -18,7 +18,8 @@ use super::stderr::{note, warning};
 use super::{CommandForm, is_given, parsed, rows_page, what_if};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::{Options, Setting};
-use crate::metrics::Column;
+use crate::metrics::columns::WAIT_MEAN;
+use crate::metrics::{Column, Replicates};
 use crate::recommend::{
     CandidateRuns, ComparedChanges, Coverage, Question, Years, answer_in_words, coverage_settings, covered,
     default_candidates, figure, guards, recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
@@ -278,6 +279,11 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         question.answer(folder, args.output.threads(), &watch)?
     };
     report_remarks(&found.remarks);
+    // Candidates that did not compete have no resamples.
+    let drawn = |runs: &Replicates<'_>| runs.spread(&WAIT_MEAN).is_some();
+    if let Some(runs) = found.candidates.iter().map(CandidateRuns::runs).find(drawn) {
+        warn_of_other_years(&runs);
+    }
     // The candidates ran on one part of the log, the winner on the other.
     warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.rows));
     warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.rows));

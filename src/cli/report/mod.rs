@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, ValueEnum};
 use super::failure::{UsageError, refuse};
 use super::log::LogArgs;
 use super::names::NamesOption;
-use super::notes::warn_of_other_jobs;
+use super::notes::{warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::options::SettingList;
 use super::output_options::{KeepOption, OutputOptions, reporting};
@@ -132,6 +132,7 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
     let ComputedRuns { mut rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
     log.compare_machines(&mut rows);
     warn_of_other_jobs(rows.iter().take(log.settings.len()));
+    warn_of_other_years(&log.by_setting(&rows)[0]);
     let shown: Vec<WatchedRun> = extras.into_iter().flatten().collect();
     let shown: Vec<&WatchedRun> = shown.iter().collect();
     let report = write_page((matches, &args.log), &log, &rows, &shown, (args.gantt, args.gantt_colors), threads)?;

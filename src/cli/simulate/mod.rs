@@ -14,7 +14,7 @@ use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
-use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
+use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
 use super::report::{ColorsBy, check_settings, watch_for_page, with_gantt, words_of, write_page};
@@ -259,6 +259,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let conditions = log.conditions();
     for members in &conditions {
         warn_of_other_jobs(members.iter().map(|&at| &rows[at]));
+        warn_of_other_years(&runs[members[0]]);
     }
     // What repeats a row of the ranking of --what-if auto.
     let repeated = what_if::is_auto(matches).then(|| {
