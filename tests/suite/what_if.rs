@@ -444,13 +444,16 @@ fn scaled_limits_are_those_of_a_dump_with_the_products() {
             &["--what-if", "scale-limit=GrpJobs=2"],
             "no QOS, account or user has this limit; there are GrpTRES/cpu, GrpTRES/node, MaxJobs, MaxWall",
         ),
-        (&["--scale-limit", "MaxJobs=2", "--scheduler", "easy"], "has no effect without limits that are enforced"),
-        (&["--scale-limit", "MaxJobs=2", "--scheduler", "slurm:enforce_limits=no"], "without limits that are enforced"),
-        (&["--scale-limit", "MaxJobs=2", "--machine", "none"], "without limits that are enforced"),
+        (
+            &["--scale-limit", "MaxJobs=2", "--scheduler", "slurm:enforce_limits=no", "--baseline", "none"],
+            "without limits that are enforced",
+        ),
     ] {
         let ran = sim(&[&[&*site.log, "--slurm-conf", &site.conf, "--associations", &accounts], more].concat());
         assert!(ran.code == 2 && ran.err.contains(why), "{more:?}: {}", ran.err);
     }
+    let on_pool = sim(&["--scale-limit", "MaxJobs=2"]);
+    assert!(on_pool.code == 2 && on_pool.err.contains("without limits that are enforced"), "{}", on_pool.err);
     let wide = site.limits("wide", ["GrpJobs=4000", "GrpJobs=4000", "MaxJobs=4000"]);
     let ran = sim(&[&site.args(&wide)[..], &["--what-if", "scale-limit=GrpJobs=2"]].concat());
     assert!(ran.code == 0 && ran.err.contains("--what-if 'scale-limit=GrpJobs=2' has no effect"), "{}", ran.err);
