@@ -234,13 +234,17 @@ mod tests {
             let mut site = site.clone();
             ScaledLimits::parse(text).unwrap().apply(&mut site).map(|()| site)
         };
-        let limits = |text: &str| scaled(text).unwrap().accounts[0].own.limits.clone();
+        let of_account = |site: &Associations| {
+            let own = site.accounts.iter().find(|account| account.name == "a").unwrap();
+            own.own.limits.clone()
+        };
+        let limits = |text: &str| of_account(&scaled(text).unwrap());
         let amounts = |text: &str| Resource::ALL.map(|kind| limits(text).group_tres[kind]);
         assert_eq!(amounts("GrpTRES=2"), [Some(10), None, None, Some(6)]);
         assert_eq!(amounts("grptres/gres/gpu=0.5,MaxJobs=3"), [Some(5), None, None, Some(2)]);
         let both = scaled("MaxJobsPU=1.1").unwrap();
         // 7.7 and 1.1, rounded up.
-        assert_eq!((both.accounts[0].own.limits.max_jobs, both.users[0].own.limits.max_jobs), (Some(8), Some(2)));
+        assert_eq!((of_account(&both).max_jobs, both.users[0].own.limits.max_jobs), (Some(8), Some(2)));
         // Exact: 1.1 times 10 would be above 11 as a floating-point number. A limit of 0 stays 0.
         assert_eq!(Factor::parse("1.1").unwrap().times(10), 11);
         assert_eq!((limits("GrpJobs=9").group_jobs, limits("MaxJobs=0.001").max_jobs), (Some(0), Some(1)));
