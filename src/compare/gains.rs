@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::input::{CompareError, Input};
 use crate::job::{Job, Submission};
-use crate::metrics::{UserChange, UserTotals, width_class, width_class_name};
+use crate::metrics::{UserChange, UserTotals, width_class};
 use crate::report::{counted, grouped, percent};
 use crate::sort::sort_by;
-use crate::text::{joined_with_and, plural, printable};
+use crate::text::{joined_with_and, printable};
 use crate::time::{HOUR, MINUTE, Seconds, readable_duration};
 
 /// The columns of a file of `--jobs-out` that say whose jobs wait, and for how long.
@@ -42,8 +42,53 @@ struct SettingGains {
     places: FxHashMap<String, i32>,
     /// In the first file, and in the second.
     totals: [UserTotals; 2],
-    /// By class of widths: the jobs, and their waits in both files.
-    widths: BTreeMap<i64, (u64, [f64; 2])>,
+    /// By class of widths.
+    widths: BTreeMap<i64, WidthGains>,
+}
+
+/// The jobs of some widths.
+#[derive(Clone)]
+struct WidthGains {
+    jobs: u64,
+    /// The fewest processors of a job, and the most.
+    procs: [u32; 2],
+    /// The sums of their waits in both files.
+    waits: [f64; 2],
+}
+
+impl WidthGains {
+    fn add(&mut self, other: &WidthGains) {
+        self.jobs += other.jobs;
+        self.procs = [self.procs[0].min(other.procs[0]), self.procs[1].max(other.procs[1])];
+        self.waits.iter_mut().zip(other.waits).for_each(|(sum, wait)| *sum += wait);
+    }
+
+    /// By how much their mean wait changes.
+    fn change(&self) -> f64 {
+        (self.waits[1] - self.waits[0]) / self.jobs as f64
+    }
+
+    /// -1 if they wait less, 1 if they wait longer, 0 if it is the same.
+    fn direction(&self) -> i8 {
+        match self.change() {
+            change if change.abs() < SAME => 0,
+            change if change < 0.0 => -1,
+            _ => 1,
+        }
+    }
+
+    /// "those of 3 to 16 processors wait 1h 20m less each"
+    fn in_words(&self) -> String {
+        let [low, high] = self.procs.map(u64::from);
+        let range = if low == high { String::new() } else { format!("{} to ", grouped(low)) };
+        let procs = range + &counted(high, "processor");
+        let each = readable_duration(self.change().abs());
+        match self.direction() {
+            0 => format!("those of {procs} wait as before"),
+            -1 => format!("those of {procs} wait {each} less each"),
+            _ => format!("those of {procs} wait {each} more each"),
+        }
+    }
 }
 
 impl JobGains {
@@ -82,10 +127,10 @@ impl JobGains {
         for (totals, wait) in gains.totals.iter_mut().zip([first.wait, second.wait]) {
             totals.add(&job, wait, 1.0);
         }
-        let (jobs, waits) = gains.widths.entry(width_class(first.procs)).or_default();
-        *jobs += 1;
-        waits[0] += first.wait as f64;
-        waits[1] += second.wait as f64;
+        let waits = [first.wait, second.wait].map(|wait| wait as f64);
+        let own = WidthGains { jobs: 1, procs: [first.procs; 2], waits };
+        let class = gains.widths.entry(width_class(first.procs));
+        class.and_modify(|sums| sums.add(&own)).or_insert(own);
         Ok(())
     }
 
@@ -133,7 +178,11 @@ impl JobGains {
             return words;
         }
         let are = if self.jobs == 1 { "is" } else { "are" };
-        let both = format!("{} {are} in both files", counted(self.jobs, "job"));
+        let of = match self.by_setting.len() {
+            0 | 1 => String::new(),
+            settings => format!(" of {}", counted(settings as u64, "setting")),
+        };
+        let both = format!("{}{of} {are} in both files", counted(self.jobs, "job"));
         let only = alone.iter().zip(&self.names).filter(|(jobs, _)| **jobs > 0);
         let only: Vec<String> = only
             .map(|(jobs, name)| format!("{} {} only in {name}", grouped(*jobs), if *jobs == 1 { "is" } else { "are" }))
@@ -166,21 +215,22 @@ struct JobCells {
 impl SettingGains {
     /// None if no job waits longer or less.
     fn in_words(&self, setting: &str) -> Option<String> {
-        let (jobs, [before, after]) = self
-            .widths
-            .values()
-            .fold((0, [0.0; 2]), |(jobs, sums), (own, waits)| (jobs + own, [sums[0] + waits[0], sums[1] + waits[1]]));
+        let all = self.widths.values().cloned().reduce(|mut all, width| {
+            all.add(&width);
+            all
+        })?;
+        let (jobs, [before, after]) = (all.jobs, all.waits);
         let [first, second] = &self.totals;
         let changes: Vec<UserChange> = second.against(first).collect();
         if changes.iter().all(|change| change.wait_mean == change.base_wait_mean) {
             return None;
         }
-        let begin = if setting.is_empty() { String::new() } else { format!("{}: ", printable(setting)) };
+        let begin = if setting.is_empty() { "Their".to_string() } else { format!("{}: their", printable(setting)) };
         let mean = |sum: f64| readable_duration(sum / jobs as f64);
         let hours = grouped(((before - after).abs() / HOUR as f64).round() as u64);
         let less = if after < before { "less" } else { "more" };
         Some(format!(
-            "{begin}Their mean wait is {} instead of {}: {hours} h of waiting {less}. {} {}",
+            "{begin} mean wait is {} instead of {}: {hours} h of waiting {less}. {} {}",
             mean(after),
             mean(before),
             self.users_in_words(&changes),
@@ -227,42 +277,14 @@ impl SettingGains {
 
     /// Which widths gain and lose. Neighbours with changes in the same direction are one.
     fn widths_in_words(&self) -> String {
-        let direction = |jobs: u64, waits: [f64; 2]| match (waits[1] - waits[0]) / jobs as f64 {
-            change if change.abs() < SAME => 0,
-            change if change < 0.0 => -1,
-            _ => 1,
-        };
-        let mut ranges: Vec<(i32, [i64; 2], u64, [f64; 2])> = Vec::new();
-        for (&class, &(jobs, waits)) in self.widths.iter() {
-            let own = direction(jobs, waits);
-            match ranges.last_mut().filter(|(other, ..)| *other == own) {
-                Some((_, [_, last], all, sums)) => {
-                    (*last, *all) = (class, *all + jobs);
-                    sums.iter_mut().zip(waits).for_each(|(sum, wait)| *sum += wait);
-                }
-                None => ranges.push((own, [class; 2], jobs, waits)),
+        let mut ranges: Vec<WidthGains> = Vec::new();
+        for width in self.widths.values() {
+            match ranges.last_mut().filter(|last| last.direction() == width.direction()) {
+                Some(last) => last.add(width),
+                None => ranges.push(width.clone()),
             }
         }
-        let one = |(own, [first, last], jobs, [before, after]): &(i32, [i64; 2], u64, [f64; 2])| {
-            let procs = procs_in_words(*first, *last);
-            let each = readable_duration((after - before).abs() / *jobs as f64);
-            match own {
-                0 => format!("those of {procs} wait as before"),
-                -1 => format!("those of {procs} wait {each} less each"),
-                _ => format!("those of {procs} wait {each} more each"),
-            }
-        };
-        let text = joined_with_and(&ranges.iter().map(one).collect::<Vec<_>>());
+        let text = joined_with_and(&ranges.iter().map(WidthGains::in_words).collect::<Vec<_>>());
         format!("Jobs by their processors: {text}.")
-    }
-}
-
-/// "3 to 16 processors", for classes of widths.
-fn procs_in_words(first: i64, last: i64) -> String {
-    let [first, last] = [first, last].map(width_class_name);
-    let (low, high) = (first.split('-').next().unwrap_or_default(), last.rsplit('-').next().unwrap_or_default());
-    match low == high {
-        true => format!("{low} {}", plural(if low == "1" { 1 } else { 2 }, "processor")),
-        false => format!("{low} to {high} processors"),
     }
 }

@@ -391,6 +391,29 @@ fn users_who_lose_are_those_of_what_if() {
     assert!(words.replace(',', "").contains(&format!(": {hours} h of waiting less.")), "{words}");
 }
 
+/// Each setting of a file has a sentence of its own, and widths are those of its jobs.
+#[test]
+fn each_setting_has_its_own_gains() {
+    let folder = Folder::new();
+    let [first, second] = ["first.csv", "second.csv"].map(|name| folder.text(name));
+    let settings = ["--first", "500", "--scheduler", "easy,sjbf", "--predictor", "estimate", "--baseline", "none"];
+    sim_ok(&[&settings[..], &["--jobs-out", &first]].concat());
+    sim_ok(&[&settings[..], &["--procs", "150", "--jobs-out", &second]].concat());
+    let words = gains(&first, &second);
+    assert!(
+        words.starts_with("1,000 jobs of 2 settings are in both files. easy/estimate: their mean wait is "),
+        "{words}"
+    );
+    assert!(words.contains(" sjbf/estimate: their mean wait is ") && words.contains("those of 1 "), "{words}");
+    let widest = fs::read_to_string(&first)
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(7).unwrap().parse::<u32>().unwrap())
+        .max();
+    assert!(words.contains(&format!("{} processors wait ", widest.unwrap())), "{words}");
+}
+
 const JOBS: &str = "job,user,submit,start,end,wait,procs,runtime,log_id\n";
 
 /// Two exports of one log number its jobs differently. A job that was requeued has its id twice.

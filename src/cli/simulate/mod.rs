@@ -3,7 +3,6 @@
 mod caller;
 mod files;
 mod groups;
-mod known_site;
 
 use std::io::Write;
 use std::time::Instant;
@@ -12,6 +11,7 @@ use clap::{ArgMatches, Args, Command};
 
 use super::failure::{UsageError, refuse};
 use super::is_given;
+use super::known_site::KnownSite;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
 use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs, warn_of_other_years};
@@ -36,7 +36,6 @@ use crate::trace::{self, ReadOptions, Workload};
 
 use files::DetailFiles;
 use groups::GroupPlan;
-use known_site::KnownSite;
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
@@ -226,7 +225,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         watched.add(WaitReasonMeter::new);
     }
     if page.is_some() {
-        watch_for_page(&mut watched, &log.settings);
+        watch_for_page(&mut watched, &log);
     }
     if is_what_if {
         KnownSite::watch(&log, &mut watched);
