@@ -45,8 +45,8 @@ impl LimitName {
     pub fn parse(text: &str) -> Result<LimitName, String> {
         let (name, kind) = text.split_once('/').map_or((text, None), |(name, kind)| (name, Some(kind)));
         let all = LIMITS.iter().flat_map(|form| form.names().iter().copied());
-        let is_own = |own: &&str| own.eq_ignore_ascii_case(name);
-        let place = LIMITS.iter().position(|form| form.names().iter().any(|own| is_own(&own))).ok_or_else(|| {
+        let is_own = |own: &str| own.eq_ignore_ascii_case(name);
+        let place = LIMITS.iter().position(|form| form.names().iter().any(|own| is_own(own))).ok_or_else(|| {
             let names = LIMITS.iter().map(|form| form.names()[0]).collect::<Vec<_>>().join(", ");
             format!("there is no limit '{}'; there are {names}{}", shortened(name), did_you_mean(name, all))
         })?;
