@@ -72,7 +72,9 @@
 //!
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; one that schedules: `schedule/exec/protocol.rs`
 //!   and `schedule/exec/news.rs`, what it may answer: `schedule/exec/turn.rs`; how programs are started and ended: `program/`.
-//! - What a change of a site is (`--what-if`), `experiment/what_if.rs`; how it becomes a setting, `cli/what_if.rs`.
+//! - What a change of a site is (`--what-if`), `experiment/what_if.rs`; how it becomes a setting, `cli/what_if.rs`; the table of
+//!   changes: `report/ranking.rs`.
+//! - Who gains and who loses between two files of jobs: `compare/gains.rs`.
 //! - What an episode is that a caller of `sim` plays (`exec:command=-`), and how it begins: `experiment/episodes.rs`; the
 //!   conversation: `cli/simulate/caller.rs`.
 //! - How similar past jobs are found and used for a prediction: `predict/smith/templates.rs` and `predict/smith/category.rs`.

@@ -28,7 +28,7 @@ pub const COMMAND: CommandForm = CommandForm {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Rows are matched by what was run: trace, procs, scheduler, predictor, baseline, options and swept columns; jobs
-by their number and setting. Columns that only one file has are named and not compared. A row that only one
+by their id in the log and setting. Of jobs the first lines say who gains and who loses. Columns that only one file has are named and not compared. A row that only one
 file has is a difference. Changes are from the first file to the second, in percent of the first. A change is
 better or worse if lower or higher values of its column are better (`sim list columns`). Files with their rows
 in the same order are compared without loading them.
@@ -40,8 +40,8 @@ Examples:
   sim compare old.csv new.csv       every figure that has changed, largest first
   sim compare old.csv new.csv --tolerance 0.1%    only changes of more than 0.1%
   sim compare study/results.csv other/results.csv --column wait_mean,bsld_mean
-  sim compare jobs.csv.gz new-jobs.csv.gz --format csv
-      all differences of two files of --jobs-out
+  sim compare jobs.csv.gz new-jobs.csv.gz
+      two files of --jobs-out: who waits less now, who more
   sim --format csv | sim compare figures.csv -"
 )]
 struct CompareArgs {
@@ -70,7 +70,7 @@ fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     }
     refuse_collisions(&[], &[("FIRST", &args.first), ("SECOND", &args.second)], true)?;
     let sources = [&args.first, &args.second].map(|name| Source::from_argument(name));
-    let comparison = Comparison::open([&sources[0], &sources[1]], &args.column)?;
+    let mut comparison = Comparison::open([&sources[0], &sources[1]], &args.column)?;
     let names = comparison.names();
     for (name, missing) in names.iter().zip(comparison.missing()) {
         if let [_, ..] = missing[..] {
@@ -85,9 +85,9 @@ fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     Output::stdout().fill(|out| {
         let out = &mut UntilClosed(out);
         result = match args.print.format() {
-            Format::Table => table(comparison, &about, args.top, out),
-            Format::Csv => csv(comparison, &about, args.print.header(), out),
-            Format::Json => json(comparison, &about, out),
+            Format::Table => table(&mut comparison, &about, args.top, out),
+            Format::Csv => csv(&mut comparison, &about, args.print.header(), out),
+            Format::Json => json(&mut comparison, &about, out),
         };
         match &mut result {
             // Returned as an error of the output.
@@ -97,6 +97,8 @@ fn execute(args: &CompareArgs) -> anyhow::Result<()> {
     })?;
     let counts = result?;
     if args.print.format() != Format::Table {
+        let gains = comparison.gains().map(|gains| gains.in_words(counts.alone));
+        gains.into_iter().flatten().for_each(note);
         note(about.in_words(&counts));
     }
     match counts.is_same() {
@@ -165,7 +167,7 @@ impl About {
 
 /// The largest differences as a table.
 fn table(
-    comparison: Comparison,
+    comparison: &mut Comparison,
     about: &About,
     top: usize,
     out: &mut dyn Write,
@@ -183,10 +185,18 @@ fn table(
     })?;
     sort_by(&mut largest, Difference::larger_first);
     largest.truncate(top);
+    let gains = comparison.gains().map_or(Vec::new(), |gains| gains.in_words(counts.alone));
+    write_gains(&gains, out).map_err(CompareError::Output)?;
     write_table(about, &largest, out).map_err(CompareError::Output)?;
     let more = all - largest.len() as u64;
     write_closing(about, &counts, more, !largest.is_empty(), out).map_err(CompareError::Output)?;
     Ok(counts)
+}
+
+/// Writes who gains and who loses, above the table.
+fn write_gains(gains: &[String], out: &mut dyn Write) -> io::Result<()> {
+    gains.iter().try_for_each(|words| write_wrapped(out, "", words, width::of_stdout()))?;
+    if gains.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// Writes what was compared and found, after the table if there is one. `more` differences are not in the table.
@@ -263,7 +273,7 @@ fn json_cells<'a>(about: &'a About, difference: &Difference) -> Vec<(&'a str, Ce
 }
 
 fn csv(
-    comparison: Comparison,
+    comparison: &mut Comparison,
     about: &About,
     header: bool,
     out: &mut dyn Write,
@@ -276,7 +286,7 @@ fn csv(
     comparison.run(about.tolerance, &mut |difference| writeln!(out, "{}", csv_line(&cells(about, &difference))))
 }
 
-fn json(comparison: Comparison, about: &About, out: &mut dyn Write) -> Result<DifferenceCounts, CompareError> {
+fn json(comparison: &mut Comparison, about: &About, out: &mut dyn Write) -> Result<DifferenceCounts, CompareError> {
     let mut rows = JsonRows::new(out);
     let counts = comparison.run(about.tolerance, &mut |difference| rows.push(&json_cells(about, &difference)))?;
     rows.finish().map_err(CompareError::Output)?;

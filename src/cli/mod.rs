@@ -24,6 +24,7 @@ mod fidelity;
 mod generate;
 mod help;
 mod interrupt;
+mod known_site;
 mod list;
 mod log;
 mod machine;

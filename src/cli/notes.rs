@@ -7,7 +7,8 @@ use super::stderr::{note, warning};
 use crate::fidelity::RecordedFit;
 use crate::job::Job;
 use crate::machine::{Constraint, Outages, Shapes};
-use crate::metrics::RunRow;
+use crate::metrics::columns::WAIT_MEAN;
+use crate::metrics::{Replicates, RunRow};
 use crate::model::EstimateModel;
 use crate::predict::catalog::{needs_users, table};
 use crate::report::{
@@ -135,6 +136,21 @@ pub fn note_late_outages<'a>(workload: &Workload, rows: impl Iterator<Item = &'a
 /// Says that the default is not what it is for a short log.
 pub fn note_other_years() {
     note("replications are resamples of the users of the log: another year; --resample none shakes the same year");
+}
+
+/// Warns if the log is no year like its resamples, by the mean wait of the baseline, or without one of the setting itself.
+pub fn warn_of_other_years(runs: &Replicates<'_>) {
+    const LEAST: f64 = 60.0;
+    let base = runs.baseline().and_then(|name| Some((name.to_string(), runs.base_spread(&WAIT_MEAN)?)));
+    let own = || Some((runs.name(), runs.spread(&WAIT_MEAN)?));
+    if let Some((name, spread)) = base.or_else(own).filter(|(_, spread)| spread.is_far(LEAST)) {
+        let here = if spread.log < spread.low { "submit when the machine is free" } else { "submit together" };
+        let [log, low, high] = [spread.log, spread.low, spread.high].map(readable_duration);
+        warning(format_args!(
+            "the log is not like its resamples: under {name} its jobs wait {log} on the mean, those of most resamples {low} to \
+             {high}. Each user is moved alone, and here users {here}: what is said of another year may be wrong"
+        ));
+    }
 }
 
 /// How many lines there are at most about settings that can never start some jobs: a sweep may have many.

@@ -71,9 +71,17 @@ pub struct SettingList {
     pub plan: RunPlan,
     /// The options of each run of the plan, on its machine.
     pub options: Vec<Options>,
+    /// Whether what is to be said of the log and of the runs is said elsewhere.
+    pub is_quiet: bool,
 }
 
 impl SettingList {
+    /// Of these settings.
+    pub fn of(options: Vec<Options>) -> SettingList {
+        let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
+        SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options, is_quiet: false }
+    }
+
     /// Whether they are a site and its changes.
     pub fn is_what_if(&self) -> bool {
         self.options.iter().any(|options| options.what_if.is_some())
@@ -105,7 +113,7 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
     let conf = slurm_conf::read(matches)?;
     let is_what_if = what_if::is_asked_for(matches);
     let plan = read_lists(matches, conf.as_ref(), is_what_if)?;
-    let mut list = SettingList { options: plan.runs().map(|run| run.options).collect(), plan };
+    let mut list = SettingList { options: plan.runs().map(|run| run.options).collect(), plan, is_quiet: false };
     let is_alone = conf.is_some() && !is_what_if && is_compared_by_default(matches);
     let is_baseline_given = matches.try_contains_id("baseline").is_err() || is_given(matches, "baseline");
     let baseline = conf.as_ref().map(SiteConf::baseline).or(baseline).filter(|_| !is_baseline_given);
@@ -117,9 +125,7 @@ pub fn read_settings(matches: &ArgMatches, baseline: Option<Setting>) -> anyhow:
     }
     slurm_conf::set_machines(matches, conf.as_ref(), &mut list.options)?;
     if is_what_if {
-        let options = what_if::with_changes(list.options, matches, conf.as_ref())?;
-        let run = |options: &Options| PlannedRun { trace: None, options: options.clone() };
-        list = SettingList { plan: RunPlan::of(options.iter().map(run).collect()), options };
+        list = SettingList::of(what_if::with_changes(list.options, matches, conf.as_ref())?);
     }
     check_effects(matches, &list.options, &[])?;
     slurm_conf::note_idle_predictor(matches, &list.options);

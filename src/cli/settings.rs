@@ -50,6 +50,8 @@ pub struct LogUnderSettings {
     is_mixed: bool,
     /// Of a site and its changes, the jobs that cannot run in some of them.
     lacking: Lacking,
+    /// [`SettingList::is_quiet`].
+    is_quiet: bool,
     /// Without its records.
     pub log: Log,
     /// The log as it is, under the first condition on the machine of the first setting.
@@ -70,6 +72,11 @@ impl Replications {
     /// Of these arguments, which have this number.
     pub fn given(number: Option<u32>, matches: &ArgMatches) -> Option<Replications> {
         number.map(|number| Replications { number, may_resample: !is_given(matches, "resample") })
+    }
+
+    /// So many, of the kind that the settings say.
+    pub fn exactly(number: u32) -> Replications {
+        Replications { number, may_resample: false }
     }
 }
 
@@ -167,7 +174,7 @@ impl LogUnderSettings {
     /// Reads, cleans and shapes a log. `check` gets the log before it is cleaned.
     pub fn read(
         (trace, source): (Option<&str>, &Source),
-        SettingList { plan, options: mut settings }: SettingList,
+        SettingList { plan, options: mut settings, is_quiet }: SettingList,
         replications: Option<Replications>,
         how: ReadOptions,
         check: impl FnOnce(&Log) -> anyhow::Result<()>,
@@ -188,7 +195,9 @@ impl LogUnderSettings {
         }
         let mut log = read_log(source, ReadOptions { skip_bad_lines, reading, ..how })?;
         check(&log)?;
-        warn_of_partition_map(&log, &settings[0].partition_map);
+        if !is_quiet {
+            warn_of_partition_map(&log, &settings[0].partition_map);
+        }
         let (mut is_mixed, mut on_machines, mut reported) = (false, Vec::new(), BTreeSet::new());
         let mut lacking = Lacking::default();
         for (at, members) in conditions.iter().enumerate() {
@@ -208,11 +217,11 @@ impl LogUnderSettings {
                 _ => Options::clean_at_all(&sites.iter().map(rules).collect::<Vec<_>>(), &log)?,
             };
             if own.iter().any(|options| options.what_if.is_some()) {
-                lacking = leave_out_never(&own, &sites, &mut cleaned)?;
+                lacking = leave_out_never(&own, &sites, &mut cleaned, is_quiet)?;
             }
             // Conditions with the same jobs have the same notes.
             let first = &cleaned[0].workload;
-            let is_new = reported.insert(format!("{:?}", first.cleaning));
+            let is_new = reported.insert(format!("{:?}", first.cleaning)) && !is_quiet;
             if is_new {
                 report_cleaning(&log, first);
                 report_requests(&log.name, first, own[0].reading.unit);
@@ -228,7 +237,7 @@ impl LogUnderSettings {
                 }
                 let (condition, copy) = (site.condition_key(), replications.map(|_| workload.clone()));
                 let workload = Arc::new(site.shape_like(workload, like.as_ref().filter(|_| number > 0))?);
-                if number == 0 {
+                if number == 0 && !is_quiet {
                     report_feedback(&log.name, &workload);
                 }
                 let (machine, drawn_like) = (site.machine, (number > 0).then_some(place));
@@ -258,6 +267,7 @@ impl LogUnderSettings {
             years,
             is_mixed,
             lacking,
+            is_quiet,
             log,
             workload,
             on_machines,
@@ -293,8 +303,13 @@ impl LogUnderSettings {
         let rows: Vec<String> = settings.iter().map(|&at| self.in_row(at)).collect();
         let is_shared = |item: &&str| rows.iter().all(|row| row.split(' ').any(|other| other == *item));
         let shared = rows[0].split(' ').filter(is_shared).collect::<Vec<_>>().join(" ");
-        let parts = [shared, self.lacking.in_words()].into_iter().filter(|part| !part.is_empty());
+        let parts = [shared, self.lacking_in_words()].into_iter().filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Which jobs some changes of a site cannot run. Empty if all can run all.
+    pub fn lacking_in_words(&self) -> String {
+        self.lacking.in_words()
     }
 
     /// Shows the names of the log, if they are wanted.
@@ -357,13 +372,15 @@ impl LogUnderSettings {
             let executor = Executor { jobs, ends_at_failure: true, ..Executor::of_all(&plan, threads, &watch) };
             executor.compute(&wanted, folder)?
         };
-        report_remarks(&computed.remarks);
-        if folder.is_some() {
+        if !self.is_quiet {
+            report_remarks(&computed.remarks);
+        }
+        if folder.is_some() && !self.is_quiet {
             note(runs_in_words(plan.count(), computed.reused, computed.computed));
         }
         let ComputedRuns { rows, extras, reused, computed, remarks } = computed;
         for (name, out) in self.changes().zip(&extras[..settings]) {
-            if let (Some(name), Some((_, true))) = (name, out) {
+            if let (Some(name), Some((_, true)), false) = (name, out, self.is_quiet) {
                 warning(format_args!(
                     "--what-if '{name}' has no effect: every job starts and ends as in the site as it is"
                 ));
@@ -453,7 +470,12 @@ impl Lacking {
 
 /// Leaves out the jobs that cannot run in a site or in one of its changes: on its machine, or because its scheduler can never start
 /// them there.
-fn leave_out_never(settings: &[Options], sites: &[Options], cleaned: &mut [CleanedAtSite]) -> anyhow::Result<Lacking> {
+fn leave_out_never(
+    settings: &[Options],
+    sites: &[Options],
+    cleaned: &mut [CleanedAtSite],
+    is_quiet: bool,
+) -> anyhow::Result<Lacking> {
     let mut lacking = Lacking::default();
     let keys: Vec<String> = sites.iter().map(Options::condition_key).collect();
     for options in settings {
@@ -464,7 +486,7 @@ fn leave_out_never(settings: &[Options], sites: &[Options], cleaned: &mut [Clean
         if workload.shapes.is_some() {
             let name = options.what_if.clone().unwrap_or_else(|| "the site as it is".to_string());
             let never = options.setting().never_starting(workload)?;
-            if never.count() > 0 {
+            if never.count() > 0 && !is_quiet {
                 warn_of_never(&[(name, never.in_words())].into());
             }
             own.extend(never.jobs().map(|(id, _)| workload.jobs[id.index()].record));

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use super::failure::{UsageError, refuse};
 use super::is_given;
 use super::log::read_and_clean;
+use super::progress::Progress;
 use super::slurm_conf::{self, SLURM, SiteConf};
 use crate::experiment::{
     OptionForm, Options, SLURM_CONF, SiteChange, refuse_idle, refuse_idle_keys, refuse_overruled, runs_on,
@@ -15,7 +16,7 @@ use crate::experiment::{
 use crate::schedule::catalog;
 use crate::spec::{Spec, SpecError, quote};
 use crate::text::printable_lines;
-use crate::trace::{Source, Workload, demo};
+use crate::trace::{Shaping, Source, Workload, demo};
 
 /// The name of the option.
 pub const NAME: &str = "what-if";
@@ -93,7 +94,14 @@ pub fn with_changes(
         options.push(one(change)?);
     }
     if is_auto(matches) {
-        let tried = on_site.changes_to_try(&workload_of(&on_site, matches)?);
+        let workload = workload_of(&on_site, matches)?;
+        let limits = {
+            let progress = Progress::counting("looking for limits that hold jobs", "jobs", None);
+            let mut before = 0;
+            on_site
+                .limits_to_double(&workload, &mut |ended| progress.add(ended - std::mem::replace(&mut before, ended)))?
+        };
+        let tried = on_site.changes_to_try(&workload, &limits);
         let is_new = |change: &&SiteChange| changes.iter().all(|given| given.pairs != change.pairs);
         // What the site has already is no change.
         options.extend(tried.iter().filter(is_new).filter_map(|change| one(change).ok()));
@@ -110,7 +118,9 @@ fn workload_of(site: &Options, matches: &ArgMatches) -> anyhow::Result<Workload>
         );
     }
     let source = log.map_or_else(demo, |log| Source::from_argument(log));
-    Ok(read_and_clean(&source, site)?.0)
+    // Copies of the log are made later.
+    let site = Options { shaping: Shaping { resample: None, ..site.shaping }, ..site.clone() };
+    Ok(site.shape(read_and_clean(&source, &site)?.0)?)
 }
 
 /// The options of a site with a change.

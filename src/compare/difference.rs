@@ -41,10 +41,12 @@ pub fn listed_differences() -> Vec<ListedColumn> {
 }
 
 impl Difference {
-    /// Compares two differences by their size, the larger one first. Rows without a match and texts are the largest, then
-    /// changes from 0 by their number, then all others by their percentage.
+    /// Compares two differences by their size, the larger one first. The waits of jobs are the largest, by their seconds: by their
+    /// percentage no job that waits less now would be as large as one that did not wait before. Then come rows without a match and
+    /// texts, changes from 0 by their number, and all others by their percentage.
     pub fn larger_first(&self, other: &Difference) -> Ordering {
         let size = |difference: &Difference| match difference.change {
+            Some(ValueChange { absolute, .. }) if difference.column.as_deref() == Some("wait") => (3, absolute.abs()),
             None => (2, 0.0),
             Some(ValueChange { absolute, percent: None }) => (1, absolute.abs()),
             Some(ValueChange { percent: Some(percent), .. }) => (0, percent.abs()),

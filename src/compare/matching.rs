@@ -6,16 +6,21 @@ use csv::ByteRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::difference::Difference;
+use super::gains::JobGains;
 use super::input::{CompareError, Input};
 use super::outputs::RowKind;
 use super::seen::{SeenRows, row_id};
 use super::value::{Tolerance, ValueChange};
-use crate::metrics::Better;
+use crate::metrics::{Better, SEVERAL_NAME};
 use crate::predict;
 use crate::schedule;
 use crate::sort::sort_by_key;
 use crate::text::shortened;
 use crate::trace::Source;
+
+/// The columns with the number of a job, and with its id in the log.
+const JOB: &str = "job";
+const LOG_ID: &str = "log_id";
 
 /// A column that both outputs have.
 struct Common {
@@ -31,6 +36,30 @@ pub struct Comparison {
     keys: Vec<Common>,
     values: Vec<Common>,
     missing: [Vec<String>; 2],
+    log_ids: Option<LogIdsOfRows>,
+    gains: Option<JobGains>,
+}
+
+/// Jobs belong together by their ids in the log, if both outputs have these: files of two exports of a log number the same job
+/// differently. An id may repeat, because each run of a requeued job has it: then the first rows belong together, the second ones, and
+/// so on.
+struct LogIdsOfRows {
+    /// The index of the column in each output.
+    at: [usize; 2],
+    seen: [SeenRows; 2],
+    repeated: [FxHashMap<u128, u64>; 2],
+}
+
+impl LogIdsOfRows {
+    /// Identifies the next row of an output, which has this number without its repetitions.
+    fn next(&mut self, id: u128, output: usize) -> u128 {
+        if self.seen[output].insert(id) {
+            return id;
+        }
+        let times = self.repeated[output].entry(id).or_default();
+        *times += 1;
+        row_id([&id.to_le_bytes()[..], &times.to_le_bytes()[..]].into_iter())
+    }
 }
 
 /// The result of a comparison in numbers.
@@ -98,7 +127,16 @@ impl Comparison {
             let (here, there) = (&inputs[at], &inputs[1 - at]);
             there.header.iter().filter(|name| here.column(name).is_none()).cloned().collect()
         });
-        Ok(Comparison { inputs, keys, values, missing })
+        let is_compared = |name: &str| values.iter().any(|value| value.name == name);
+        let gains = JobGains::of(&inputs).filter(|_| is_compared("wait"));
+        let log_id = |input: &Input| input.column(LOG_ID).filter(|_| input.output.name == "jobs");
+        let log_ids = log_id(&inputs[0]).zip(log_id(&inputs[1]));
+        let log_ids = log_ids.map(|(first, second)| LogIdsOfRows {
+            at: [first, second],
+            seen: Default::default(),
+            repeated: Default::default(),
+        });
+        Ok(Comparison { inputs, keys, values, missing, log_ids, gains })
     }
 
     /// What the rows of both outputs are.
@@ -121,6 +159,11 @@ impl Comparison {
         self.values.len()
     }
 
+    /// Who gains and who loses, of outputs with jobs.
+    pub fn gains(&self) -> Option<&JobGains> {
+        self.gains.as_ref()
+    }
+
     /// The columns that each output does not have, but the other one has.
     pub fn missing(&self) -> &[Vec<String>; 2] {
         &self.missing
@@ -130,9 +173,10 @@ impl Comparison {
     /// in which their matches were found, then the rows without a match.
     ///
     /// # Errors
-    /// If an output cannot be read, if it has two rows of the same run, or if `found` returns an error.
+    /// If an output cannot be read, if it has two rows of the same run, if its jobs are those of another log, or if `found` returns an
+    /// error.
     pub fn run(
-        mut self,
+        &mut self,
         tolerance: Tolerance,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<DifferenceCounts, CompareError> {
@@ -172,8 +216,11 @@ impl Comparison {
             rows
         });
         self.pair_equal_specs(&mut first, &mut second, tolerance, &mut counts, found)?;
+        counts.alone = [first.len() as u64, second.len() as u64];
+        if let Some(gains) = &self.gains {
+            gains.check(counts.alone)?;
+        }
         for (at, rows) in [(0, first), (1, second)] {
-            counts.alone[at] = rows.len() as u64;
             for (_, row) in rows {
                 let mut values = [None, None];
                 values[at] = Some("row".to_string());
@@ -187,7 +234,7 @@ impl Comparison {
 
     /// Compares those of the remaining rows that differ only in how a spec is written: `ruh` and `ruh:window=3`.
     fn pair_equal_specs(
-        &self,
+        &mut self,
         first: &mut Vec<UnmatchedRow>,
         second: &mut Vec<UnmatchedRow>,
         tolerance: Tolerance,
@@ -219,13 +266,17 @@ impl Comparison {
     }
 
     fn compare(
-        &self,
+        &mut self,
         rows: [&ByteRecord; 2],
         tolerance: Tolerance,
         counts: &mut DifferenceCounts,
         found: &mut dyn FnMut(Difference) -> std::io::Result<()>,
     ) -> Result<(), CompareError> {
         counts.rows += 1;
+        if let Some(gains) = &mut self.gains {
+            let setting = self.keys.iter().find(|key| key.name == SEVERAL_NAME);
+            gains.add(rows, &setting.map_or("".into(), |key| String::from_utf8_lossy(&rows[0][key.at[0]])))?;
+        }
         let before = counts.cells;
         for Common { name, at, better } in &self.values {
             let cells = [&rows[0][at[0]], &rows[1][at[1]]];
@@ -251,8 +302,13 @@ impl Comparison {
     }
 
     /// Identifies a row of an output by what was run.
-    fn id(&self, row: &ByteRecord, output: usize) -> u128 {
-        row_id(self.keys.iter().map(|key| &row[key.at[output]]))
+    fn id(&mut self, row: &ByteRecord, output: usize) -> u128 {
+        let Some(log_ids) = &mut self.log_ids else {
+            return row_id(self.keys.iter().map(|key| &row[key.at[output]]));
+        };
+        let place = |key: &Common| if key.name == JOB { log_ids.at[output] } else { key.at[output] };
+        let id = row_id(self.keys.iter().map(|key| &row[place(key)]));
+        log_ids.next(id, output)
     }
 
     fn labels(&self, row: &ByteRecord, output: usize) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! [`Comparison::run`] compares the rows. Files with their rows in the same order are compared without loading them.
 
 mod difference;
+mod gains;
 mod input;
 mod matching;
 mod outputs;
@@ -12,6 +13,7 @@ mod seen;
 mod value;
 
 pub use difference::{DIFFERENCE_COLUMNS, Difference};
+pub use gains::JobGains;
 pub use input::CompareError;
 pub use matching::{Comparison, DifferenceCounts};
 pub use outputs::{KnownOutput, RowKind, known_outputs};

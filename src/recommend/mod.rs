@@ -7,10 +7,13 @@
 //!
 #![doc = include_str!("../cli/help/recommendations.md")]
 
+mod changes;
 mod coverage;
+mod gain;
 mod guard;
 mod tables;
 
+pub use changes::{ComparedChange, ComparedChanges};
 pub use coverage::{Coverage, CoverageCase, coverage_settings, covered, write_coverage};
 pub use guard::{DEFAULT_GUARDS, Guard, NO_GUARDS, figure, figures, guards};
 pub use tables::{answer_in_words, listed_recommendation, recommendation_cells, write_recommendation};
@@ -177,6 +180,8 @@ pub struct Recommendation {
     pub candidates: Vec<CandidateRuns>,
     /// The first of them on the rest of the log; None if no candidate was better than the present setting.
     pub judged: Option<CandidateRuns>,
+    /// Changes of the site, which are no candidates: they cost something.
+    pub changes: ComparedChanges,
     /// The number of runs that were found, and of those that were computed.
     pub reused: usize,
     /// See `reused`.
@@ -271,14 +276,12 @@ impl Question {
             |plan: &RunPlan, before: usize| compute_rows(plan, folder, threads, &|done| progress(before + done));
         let plan = self.first_part(chosen_on);
         let ComputedRuns { rows, mut reused, mut computed, mut remarks, .. } = compute(&plan, 0)?;
-        let candidate = |(setting, rows): (&Setting, Vec<&RunRow>)| {
-            let runs = Replicates::each(rows.iter().copied());
-            let broken = self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect();
-            let rows = rows.into_iter().cloned().collect();
-            CandidateRuns { setting: setting.clone(), broken, broken_in: Vec::new(), rows }
+        let by_start = |plan: &RunPlan, rows: &[RunRow]| -> Vec<Vec<RunRow>> {
+            plan.by_start(rows).into_iter().map(|rows| rows.into_iter().cloned().collect()).collect()
         };
-        let of_settings = self.candidates.iter().zip(plan.by_start(&rows));
-        let mut candidates: Vec<CandidateRuns> = of_settings.map(candidate).collect();
+        let of_settings = self.candidates.iter().zip(by_start(&plan, &rows));
+        let mut candidates: Vec<CandidateRuns> =
+            of_settings.map(|(setting, rows)| self.candidate(setting, rows)).collect();
         let loss = |one: &CandidateRuns| self.loss(one.runs().mean(self.objective));
         // The sort is stable: equal candidates stay in the order in which they were given.
         sort_by(&mut candidates, |a, b| {
@@ -298,9 +301,8 @@ impl Question {
                 let found = compute(&plan, before)?;
                 (reused, computed) = (reused + found.reused, computed + found.computed);
                 remarks.extend(found.remarks);
-                let rows = plan.by_start(&found.rows);
-                candidates =
-                    finalists.iter().zip(rows).map(|(one, rows)| self.in_years(&one.setting, &rows, years)).collect();
+                let rows = by_start(&plan, &found.rows);
+                candidates = finalists.iter().zip(rows).map(|(one, rows)| self.candidate(&one.setting, rows)).collect();
                 sort_by(&mut candidates, |a, b| {
                     let out = a.broken.is_empty().cmp(&b.broken.is_empty()).reverse();
                     out.then_with(|| self.year_gain(b).total_cmp(&self.year_gain(a)))
@@ -322,21 +324,27 @@ impl Question {
                 reused += judged.reused;
                 computed += judged.computed;
                 remarks.extend(judged.remarks);
-                Some(candidate((&winner.setting, judged.rows.iter().collect())))
+                Some(self.candidate(&winner.setting, judged.rows))
             }
         };
-        Ok(Recommendation { question: self, chosen_on, candidates, judged, reused, computed, remarks })
+        let changes = ComparedChanges::default();
+        Ok(Recommendation { question: self, chosen_on, candidates, judged, changes, reused, computed, remarks })
     }
 
-    /// A candidate by its runs on resamples.
-    fn in_years(&self, setting: &Setting, rows: &[&RunRow], years: Years) -> CandidateRuns {
-        let runs = Replicates::each(rows.iter().copied());
-        let of = runs.drawn().len();
-        let broken_in = self.guards.iter().map(|guard| (guard.to_string(), guard.broken_in(&runs)));
-        let broken_in: Vec<(String, usize)> = broken_in.collect();
-        let is_broken = |(_, times): &&(String, usize)| *times as f64 > years.risk * of as f64;
-        let broken = broken_in.iter().filter(is_broken).map(|(guard, _)| guard.clone()).collect();
-        CandidateRuns { setting: setting.clone(), broken, broken_in, rows: rows.iter().copied().cloned().collect() }
+    /// A candidate, or a change of the site, by its runs on shaken copies or on resamples of a part of the log.
+    pub fn candidate(&self, setting: &Setting, rows: Vec<RunRow>) -> CandidateRuns {
+        let runs = Replicates::each(&rows);
+        let (setting, mut broken_in) = (setting.clone(), Vec::new());
+        let broken = match self.years.filter(|_| runs.is_another_year()) {
+            None => self.guards.iter().filter(|guard| guard.is_broken(&runs)).map(Guard::to_string).collect(),
+            Some(years) => {
+                let most = years.risk * runs.drawn().len() as f64;
+                broken_in = self.guards.iter().map(|guard| (guard.to_string(), guard.broken_in(&runs))).collect();
+                let is_broken = |(_, times): &&(String, usize)| *times as f64 > most;
+                broken_in.iter().filter(is_broken).map(|(guard, _)| guard.clone()).collect()
+            }
+        };
+        CandidateRuns { setting, broken, broken_in, rows }
     }
 
     /// The gain of a candidate by the objective over its resamples, in percent.

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::changes::{changes_in_words, write_changes};
+use super::gain::{gain, gain_cell, in_words, verdict};
 use super::{Answer, CandidateRuns, FAR, FEWEST_JOBS, FEWEST_USERS, FINALISTS, Guard, Recommendation};
 use crate::fidelity::{SiteCheck, SiteVerdict, known_in_words};
 use crate::metrics::columns::{
@@ -56,6 +58,7 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
         writeln!(out)?;
         write_judgement(out, width, found, &judged.runs())?;
     }
+    write_changes(out, width, found)?;
     let replications = question.replications;
     let note = format!(
         "Means of {} with 95% intervals: the log as it is, and copies in which submissions are moved by up to 30 s ({}). \
@@ -80,7 +83,8 @@ pub fn write_recommendation(out: &mut dyn Write, width: Width, found: &Recommend
     if question.options.feedback.is_some() {
         write_paragraph(out, FEEDBACK_NOTE, width)?;
     }
-    write_paragraph(out, &answer_in_words(found), width)?;
+    write_paragraph(out, &answer_alone(found), width)?;
+    changes_in_words(found).iter().try_for_each(|change| write_paragraph(out, change, width))?;
     if let Some(command) = found.command() {
         writeln!(out, "\nThe same judgement again:")?;
         write_command(out, width, &command)?;
@@ -162,28 +166,12 @@ fn write_judgement(out: &mut dyn Write, width: Width, found: &Recommendation, ru
     table.write(out, width)
 }
 
-/// The improvement over the present setting.
-fn gain(column: &Column, runs: &Replicates<'_>) -> String {
-    let mean = runs.improvement(column).mean;
-    if mean.is_finite() { signed_percent(mean) } else { String::new() }
-}
-
-/// The improvement as a cell.
-fn gain_cell(column: &Column, runs: &Replicates<'_>) -> TableCell {
-    TableCell::new(gain(column, runs), Tone::of_gain(runs.improvement(column).mean))
-}
-
-/// Whether a figure differs by more than chance from the present one.
-fn verdict(column: &Column, runs: &Replicates<'_>) -> &'static str {
-    match runs.verdict(column) {
-        Some(Verdict::WithinNoise | Verdict::NotSure) => "cannot be told",
-        Some(verdict) => verdict.name(),
-        None => "",
-    }
-}
-
-/// The answer, headed by a warning if the simulation does not know the site.
+/// The answer, headed by a warning if the simulation does not know the site, and what changes of the site would bring.
 pub fn answer_in_words(found: &Recommendation) -> String {
+    [answer_alone(found)].into_iter().chain(changes_in_words(found)).collect::<Vec<_>>().join(" ")
+}
+
+fn answer_alone(found: &Recommendation) -> String {
     let is_other = |site: &SiteCheck| site.verdict() == SiteVerdict::NotThisSite;
     match found.question.site.as_ref().is_some_and(is_other) {
         true => format!("Not this site: the simulated waits are far from the recorded ones. {}", advice(found)),
@@ -277,15 +265,6 @@ fn in_other_years(winner: &CandidateRuns, objective: &Column) -> String {
     )
 }
 
-/// A figure without its name in results.
-fn in_words(column: &Column) -> &'static str {
-    match column.name {
-        "bsld_mean" => "mean bounded slowdown",
-        "wait_mean" => "mean wait",
-        _ => column.about,
-    }
-}
-
 /// A row of CSV: a candidate on a part of the log, and the answer.
 struct CandidateRow<'a> {
     part: &'static str,
@@ -300,7 +279,7 @@ fn candidate_columns<'a>() -> [Vec<Column<CandidateRow<'a>>>; 2] {
     [
         Vec::from(column_list! {
             |row: CandidateRow<'a>|
-            key "part" "choose: the first part of the log; judge: the rest, which has a row of the winner" row.part;
+            key "part" "choose: the first part of the log; judge: the rest, which has a row of the winner and of each change" row.part;
         }),
         Vec::from(column_list! {
             |row: CandidateRow<'a>|
@@ -324,14 +303,18 @@ pub fn listed_recommendation() -> Vec<ListedColumn> {
 pub fn recommendation_cells(found: &Recommendation) -> Vec<Cells> {
     let (columns, answer) = (candidate_columns(), found.answer());
     let site = found.question.site.as_ref().map(SiteCheck::verdict);
-    let given: Given = found.candidates.iter().chain(&found.judged).map(|one| one.runs().given()).collect();
+    let changes = &found.changes.changes;
+    let all = changes.iter().flat_map(|change| [&change.chosen, &change.judged]);
+    let given: Given = found.candidates.iter().chain(&found.judged).chain(all).map(|one| one.runs().given()).collect();
     let row = |part, candidate| {
         let row = CandidateRow { part, candidate, answer, site };
         let [before, after] = columns.each_ref().map(|columns| cells(columns, &row, Given::default()));
         [before, row.candidate.runs().cells(given, &row.candidate.rows[0].label.options), after].concat()
     };
     let candidates = found.candidates.iter().map(|one| row("choose", one));
-    with_all_columns(candidates.chain(found.judged.iter().map(|judged| row("judge", judged))).collect())
+    let candidates = candidates.chain(found.judged.iter().map(|judged| row("judge", judged)));
+    let of_changes = changes.iter().flat_map(|change| [row("choose", &change.chosen), row("judge", &change.judged)]);
+    with_all_columns(candidates.chain(of_changes).collect())
 }
 
 /// Rows of runs on resamples and on shaken copies have different columns: each gets all of them, those of the first rows first.

@@ -309,3 +309,146 @@ fn large_whole_numbers_are_compared_exactly() {
     let same = folder.write("b.csv", with("9007199254740992.00"));
     assert_eq!(compare(&first, &same, &[]).code, 0);
 }
+
+/// The words above the table, on one line.
+fn gains(first: &str, second: &str) -> String {
+    let ran = compare(first, second, &["--format", "table"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    ran.out.split("\n\n").next().unwrap().replace('\n', " ")
+}
+
+/// Ten jobs, all submitted at once, in order, on machines of 4 and of 8 processors. Each runs an hour, but the ninth takes all 8 for
+/// five hours. On 4 the waits are 0, 1, 2, 2, 2, 3, 4, 4 hours, the ninth cannot run, and the tenth waits 5: together 23 hours. On 8
+/// they are 0, 0, 1, 1, 1, 1, 2, 2, 3 and 8: without the ninth 16 hours.
+#[test]
+fn who_gains_and_who_loses_is_said_of_two_machines() {
+    let folder = Folder::new();
+    let jobs = [(1, 4), (1, 4), (2, 1), (2, 1), (2, 2), (3, 4), (3, 2), (3, 2), (4, 8), (4, 1)];
+    let rows: String = (1..)
+        .zip(jobs)
+        .map(|(id, (user, procs))| format!("{id},0,{},{procs},20000,{user}\n", if id == 9 { 18_000 } else { 3600 }))
+        .collect();
+    let log = folder.write("log.csv", format!("id,submit,run,procs,estimate,user\n{rows}"));
+    let format = "csv:id=id,submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let [small, large] = ["4", "8"].map(|procs| {
+        let jobs = folder.text(&format!("{procs}.csv"));
+        let run =
+            [&*log, "--log-format", format, "--scheduler", "fcfs", "--predictor", "estimate", "--baseline", "none"];
+        sim_ok(&[&run[..], &["--procs", procs, "--jobs-out", &jobs]].concat());
+        jobs
+    });
+    let words = gains(&small, &large);
+    // 23 and 16 hours over 9 jobs. User 4 waits 8 hours instead of 5 with one job of an hour on a processor, of 21 processor-hours.
+    // Those of one processor wait 10 hours instead of 9, the six wider ones 6 instead of 14.
+    assert!(
+        words.starts_with(&format!("9 jobs are in both files; 1 is only in {large}, and not compared. ")),
+        "{words}"
+    );
+    for sentence in [
+        "Their mean wait is 1h 47m instead of 2h 33m: 7 h of waiting less.",
+        "Of 4 users 3 gain (95.2% of the area) and 1 loses (4.8% of the area): 4 (mean wait 3h 00m longer, 1 job).",
+        "those of 1 processor wait 20m 00s more each and those of 2 to 4 processors wait 1h 20m less each.",
+        "Users lose as in `sim --what-if`",
+    ] {
+        assert!(words.contains(sentence), "{sentence}: {words}");
+    }
+    let back = gains(&large, &small);
+    assert!(back.contains("2h 33m instead of 1h 47m: 7 h of waiting more"), "{back}");
+    assert!(back.contains("Of 4 users 1 gains (4.8% of the area) and 3 lose (95.2% of the area): "), "{back}");
+    // The waits that changed most are first, better or worse.
+    let table = compare(&small, &large, &["--format", "table"]).out;
+    let first: Vec<&str> = table.lines().skip_while(|line| !line.starts_with("job")).skip(1).take(3).collect();
+    let cells = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    assert_eq!(cells(first[0])[..5], ["10", "wait", "18000", "28800", "+10800"], "{table}");
+    assert_eq!(cells(first[1])[..5], ["6", "wait", "10800", "3600", "-7200"], "{table}");
+    // Programs read rows, people the notes.
+    let csv = compare(&small, &large, &["--format", "csv"]);
+    assert!(csv.out.starts_with("job,column,") && csv.err.contains("note: 9 jobs are in both files"), "{}", csv.err);
+    let others = compare(&small, &large, &["--format", "table", "--column", "bsld"]).out;
+    assert!(!others.contains("in both files"), "{others}");
+}
+
+/// The measure is that of the table of `--what-if`.
+#[test]
+fn users_who_lose_are_those_of_what_if() {
+    let folder = Folder::new();
+    let [both, site, changed] = ["both.csv", "site.csv", "changed.csv"].map(|name| folder.text(name));
+    let plain = ["--scheduler", "easy", "--predictor", "estimate", "--first", "2000"];
+    let what_if = ["--what-if", "procs=140", "--format", "csv", "--jobs-out", &both];
+    let table = sim_ok(&[&plain[..], &what_if].concat());
+    let row: BTreeMap<String, String> =
+        csv::Reader::from_reader(table.as_bytes()).deserialize().nth(1).unwrap().unwrap();
+    sim_ok(&[&plain[..], &["--jobs-out", &site]].concat());
+    sim_ok(&[&plain[..], &["--procs", "140", "--jobs-out", &changed]].concat());
+    let words = gains(&site, &changed);
+    let users = words.split("Of ").nth(1).unwrap().split(' ').next().unwrap().parse::<f64>().unwrap();
+    let number = |name: &str| row[name].parse::<f64>().unwrap();
+    let lose = (number("users_lose_pct") / 100.0 * users).round();
+    assert!(lose > 0.0);
+    let verb = if lose == 1.0 { "loses" } else { "lose" };
+    assert!(words.contains(&format!(" and {lose} {verb} ({:.1}% of the area)", number("area_lose_pct"))), "{words}");
+    let hours = number("wait_hours_saved").round();
+    assert!(words.replace(',', "").contains(&format!(": {hours} h of waiting less.")), "{words}");
+}
+
+/// Each setting of a file has a sentence of its own, and widths are those of its jobs.
+#[test]
+fn each_setting_has_its_own_gains() {
+    let folder = Folder::new();
+    let [first, second] = ["first.csv", "second.csv"].map(|name| folder.text(name));
+    let settings = ["--first", "500", "--scheduler", "easy,sjbf", "--predictor", "estimate", "--baseline", "none"];
+    sim_ok(&[&settings[..], &["--jobs-out", &first]].concat());
+    sim_ok(&[&settings[..], &["--procs", "150", "--jobs-out", &second]].concat());
+    let words = gains(&first, &second);
+    assert!(
+        words.starts_with("1,000 jobs of 2 settings are in both files. easy/estimate: their mean wait is "),
+        "{words}"
+    );
+    assert!(words.contains(" sjbf/estimate: their mean wait is ") && words.contains("those of 1 "), "{words}");
+    let widest = fs::read_to_string(&first)
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(7).unwrap().parse::<u32>().unwrap())
+        .max();
+    assert!(words.contains(&format!("{} processors wait ", widest.unwrap())), "{words}");
+}
+
+const JOBS: &str = "job,user,submit,start,end,wait,procs,runtime,log_id\n";
+
+/// Two exports of one log number its jobs differently. A job that was requeued has its id twice.
+#[test]
+fn jobs_are_matched_by_their_ids_in_the_log() {
+    let folder = Folder::new();
+    let rows = |rows: [(u32, u32, u32); 4]| -> String {
+        let row = |(job, id, wait): (u32, u32, u32)| format!("{job},1,0,{wait},99,{wait},1,60,{id}\n");
+        rows.map(row).concat()
+    };
+    let first =
+        folder.write("first.csv", JOBS.to_string() + &rows([(1, 71, 0), (2, 72, 10), (3, 73, 20), (4, 73, 30)]));
+    let second =
+        folder.write("second.csv", JOBS.to_string() + &rows([(1, 72, 10), (2, 73, 20), (3, 73, 90), (4, 74, 0)]));
+    let ran = compare(&first, &second, &["--format", "csv", "--column", "wait"]);
+    let expected = "job,column,first,second,change,change_pct,effect\n\
+        4,wait,30,90,60,200.000000,worse\n1,(whole row),present,missing,,,\n4,(whole row),missing,present,,,\n";
+    assert_eq!(ran.out, expected, "{}", ran.err);
+}
+
+#[test]
+fn jobs_of_two_logs_are_refused() {
+    let folder = Folder::new();
+    let first =
+        folder.write("first.csv", format!("{JOBS}1,1,0,5,65,5,1,60,1\n2,1,9,9,69,0,1,60,2\n3,1,9,9,69,0,1,60,3\n"));
+    for (rows, why) in [
+        ("8,1,0,5,65,5,1,60,8\n", "have no job in common: compare the --jobs-out of two runs of one log"),
+        (
+            "1,1,7,7,77,0,1,70,1\n2,1,8,8,78,0,1,70,2\n3,1,9,9,69,0,1,60,3\n",
+            "are of two logs: of 3 jobs with the same id 2 have another submission and another runtime",
+        ),
+        ("1,1,0,5,65,x,1,60,1\n", "second.csv: line 2: wait 'x' is not a number"),
+    ] {
+        let second = folder.write("second.csv", format!("{JOBS}{rows}"));
+        let ran = compare(&first, &second, &["--format", "table"]);
+        assert!(ran.code == 2 && ran.out.is_empty() && ran.err.contains(why), "{why}: {} {}", ran.out, ran.err);
+    }
+}

@@ -379,3 +379,46 @@ fn a_report_shows_nodes_reasons_and_partitions() {
     sim_ok(&std::iter::once("report").chain(args.iter().map(String::as_str)).collect::<Vec<_>>());
     assert!(folder.read("wide.html").contains("8 other nodes with the least CPU time in the window are left out."));
 }
+
+/// With one more node job 3 starts at once, and the last job ends at 101 instead of 150: CPUs 300 of 16 x 101, memory 1,536,000 of
+/// 32,768 x 101, GPUs 10 of 101.
+#[test]
+fn a_page_of_a_change_shows_the_machine_before_and_after() {
+    let folder = folder_of(WAITS_FOR_MEMORY);
+    let (page, svg) = (folder.text("page.html"), folder.text("svg"));
+    let args = arguments(&folder, "easy", &["--what-if", "more: add-nodes=n3 as n1", "--out", &page, "--svg", &svg]);
+    let args: Vec<&str> = args.iter().map(String::as_str).filter(|arg| !["--baseline", "none"].contains(arg)).collect();
+    sim_ok(&[&["report"], &args[..]].concat());
+    let bars = |chart: &str| -> Vec<(String, f64)> {
+        let csv = folder.read(&format!("svg/{chart}.csv"));
+        let bar = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number: f64 = cells[3].parse().unwrap();
+            (cells[..2].join(": "), (number * 1e6).round() / 1e6)
+        };
+        csv.lines().skip(1).map(bar).collect()
+    };
+    let expected =
+        |bars: &[(&str, f64)]| bars.iter().map(|(name, number)| (name.to_string(), *number)).collect::<Vec<_>>();
+    let used = [
+        ("CPUs given to jobs: as it is", 0.166667),
+        ("CPUs given to jobs: more", 0.185644),
+        ("memory given to jobs: as it is", 0.416667),
+        ("memory given to jobs: more", 0.464109),
+        ("GPUs given to jobs: as it is", 0.066667),
+        ("GPUs given to jobs: more", 0.099010),
+    ];
+    assert_eq!(bars("use-of-the-machine"), expected(&used));
+    let reasons = [
+        ("for want of CPUs: as it is", 0.0),
+        ("for want of CPUs: more", 0.0),
+        ("for want of memory: as it is", 98.0),
+        ("for want of memory: more", 0.0),
+        ("behind others: as it is", 0.0),
+        ("behind others: more", 0.0),
+    ];
+    assert_eq!(bars("why-jobs-wait"), expected(&reasons));
+    let waits = bars("mean-wait-by-partition");
+    assert_eq!((waits[0].1, waits[1].1), (24.5, 0.0), "{waits:?}");
+    assert!(folder.read("page.html").contains("4G of memory on n3, waited 0.0 s"));
+}

@@ -205,11 +205,88 @@ fn wrong_questions_are_refused() {
         (&["-"], "standard input"),
         (&["no-such.swf"], "no-such.swf"),
         (&["--replications", "1"], "2..=1000"),
+        (&["--what-if", "auto"], "`sim LOG --what-if auto`"),
+        (
+            &["--what-if", "scheduler=fair predictor=kin"],
+            "which costs nothing: let it compete, as --candidates '+fair/kin'",
+        ),
+        (&["--what-if", "add-node=n2"], "did you mean 'add-nodes'?"),
+        (&["--what-if", "procs=1"], "none is left to judge them by"),
+        (&["--what-if", "procs=64", "--calibrate", "a.swf"], "cannot be used with"),
         // Copies of the first part would be part of the rest.
         (&["--repeat", "2"], "--repeat"),
     ] {
         let ran = sim(&[&["recommend", "-q"], arguments].concat());
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(part), "{arguments:?}: {}", ran.err);
+    }
+}
+
+/// Changes of the site have the figures of `--what-if` on both parts, in comparison with the same runs as the candidates.
+#[test]
+fn changes_of_the_site_stand_below_the_settings() {
+    let changes = ["--what-if", "procs=140", "--what-if", "busier: load=1.05 overrun=kill"];
+    let found = rows(&recommend(&[&changes[..], &["--format", "csv"]].concat()));
+    let site = ["--scheduler", "easy", "--predictor", "estimate", "--replications", "3", "--format", "csv"];
+    let main = |more: &[&str]| rows(&sim_ok(&[&site[..], &changes, more].concat()));
+    let [first, rest] = [&["--first", "3000"][..], &["--warmup", "3000"]].map(main);
+    for (part, expected) in [("choose", first), ("judge", rest)] {
+        for row in &expected[1..] {
+            let is_own =
+                |other: &&BTreeMap<String, String>| (&*other["part"], &other["what_if"]) == (part, &row["what_if"]);
+            let own = found.iter().find(is_own).unwrap();
+            for (name, value) in row.iter().filter(|(name, _)| *name != "site") {
+                assert_eq!(&own[name], value, "{name} of {} on {part}", row["what_if"]);
+            }
+        }
+    }
+    // The winner is that of the settings alone.
+    let alone = rows(&recommend(&["--format", "csv"]));
+    assert_eq!(found.len(), alone.len() + 4);
+    for (ours, alone) in found.iter().zip(&alone) {
+        assert!(ours["what_if"].is_empty() && alone.iter().all(|(name, value)| &ours[name] == value));
+    }
+    let is_same = |row: &BTreeMap<String, String>| row["base_bsld_mean"] == found[0]["base_bsld_mean"];
+    assert!(found.iter().filter(|row| row["part"] == "choose" && row["what_if"] != "busier").all(is_same));
+    let table = recommend(&[&changes[..], &["--format", "table"]].concat());
+    let plain = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in
+        ["What if the site were another?", "a processor-day", "What if procs=140? On the rest of the log the mean"]
+    {
+        assert!(plain.contains(part), "{table}");
+    }
+    let of_guards = ["--guard", "users_lose_pct=0.01", "--what-if", "procs=128 load=1.1", "--format", "csv"];
+    let found = rows(&recommend(&of_guards));
+    let change = found.iter().filter(|row| !row["what_if"].is_empty()).map(|row| row["broken_guards"].as_str());
+    assert_eq!(change.collect::<Vec<_>>(), ["users_lose_pct=0.01"; 2]);
+    let less = recommend(&["--what-if", "procs=32", "--format", "table"]);
+    let plain = less.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("compared on the jobs that all can run"), "{less}");
+}
+
+/// Where the best candidates compete on resamples, changes run on the same ones.
+#[test]
+fn changes_run_on_the_resamples_of_the_candidates() {
+    let folder = crate::support::Folder::new();
+    let mut jobs = String::new();
+    for at in 0..600i64 {
+        let (submit, user, procs) = (at * 16_000, at * 7 % 13, 1 + at * at % 7);
+        jobs += &format!("{submit},{},{procs},{},u{user}\n", 3000 + at * 37 % 30_000, 6000 + at % 3 * 9000);
+    }
+    let log = folder.write("log.csv", format!("submit,run,procs,estimate,user\n{jobs}"));
+    let format = "csv:submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let log = [&*log, "--log-format", format, "--procs", "7", "--replications", "3", "--format", "csv"];
+    // Some jobs end later, so users would be drawn otherwise.
+    let change = ["--what-if", "procs=9 overrun=kill"];
+    let found = rows(&sim_ok(&[&["recommend"], &log[..], &change, &["--candidates", "sjbf/ruh,easy/kin"]].concat()));
+    let chosen: Vec<_> = found.iter().filter(|row| row["part"] == "choose").collect();
+    assert_eq!(chosen.len(), 3);
+    for name in ["base_wait_mean", "base_bsld_mean", "rows"] {
+        assert!(chosen.iter().all(|row| row[name] == chosen[0][name]), "{name}");
+    }
+    let site = ["--scheduler", "easy", "--predictor", "estimate", "--first", "360", "--resample", "users"];
+    let main = rows(&sim_ok(&[&log[..], &site, &change].concat()));
+    for name in ["wait_mean", "wait_improvement_pct", "bsld_verdict", "wait_hours_saved"] {
+        assert_eq!(chosen[2][name], main[1][name], "{name}");
     }
 }

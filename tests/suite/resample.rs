@@ -177,6 +177,28 @@ fn a_sweep_is_of_other_years_where_all_logs_allow_it() {
     }
 }
 
+/// Of 20 users each has the whole machine at another hour of the week, so nobody waits. Two copies of one user wait for each other.
+#[test]
+fn a_log_that_is_not_like_its_resamples_says_so() {
+    let folder = Folder::new();
+    let mut text = "; MaxProcs: 8\n; UnixStartTime: 1700000000\n".to_string();
+    for job in 0..16 * 20 {
+        let (submit, user) = (job / 20 * 604_800 + job % 20 * 28_800, job % 20 + 1);
+        text += &format!("{} {submit} 0 25200 8 -1 -1 8 25200 -1 1 {user} 1 1 1 1 -1 -1\n", job + 1);
+    }
+    let (apart, log) = (folder.write("apart.swf", text), folder.write("log.swf", log()));
+    let said = |args: &[&str]| sim(&[args, &["--replications", "10"]].concat()).err;
+    let setting = ["--scheduler", "easy", "--predictor", "estimate", "--format", "csv"];
+    let page = folder.text("page.html");
+    for args in [&[&[apart.as_str()], &setting[..]].concat()[..], &["report", &apart, "--out", &page]] {
+        let err = said(args);
+        let warning = "warning: the log is not like its resamples: under easy/estimate its jobs wait 0.0 s on the mean";
+        assert!(err.contains(warning) && err.contains("users submit when the machine is free"), "{err}");
+    }
+    let err = said(&[&[log.as_str()], &setting[..]].concat());
+    assert!(err.contains("another year") && !err.contains("not like its resamples"), "{err}");
+}
+
 #[test]
 fn what_cannot_be_resampled_says_why() {
     for (args, why) in [

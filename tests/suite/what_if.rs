@@ -1,5 +1,9 @@
 //! `--what-if`: each kind of change has the figures of two separate runs.
 
+use shadowtime::experiment::{OptionForm, Options};
+use shadowtime::metrics::{LimitMeter, WaitReason, WaitReasonMeter};
+use shadowtime::trace::{Source, read};
+
 use crate::support::{Folder, dump_of_site, first_jobs, sim, sim_ok};
 
 /// The rows of a CSV, each with its columns by name.
@@ -311,7 +315,12 @@ fn auto_tries_what_the_site_has() {
     assert!(plain.len() == 5 && expected.iter().all(|one| plain.iter().any(|own| own == one)), "{plain:?}");
     let dump = std::fs::read_to_string(&accounts).unwrap();
     let limited = folder.write("limits", dump.replace("Account - 'physics':", "Account - 'physics':GrpTRES=cpu=40:"));
-    assert!(tried(&limited).contains(&"scheduler=slurm:enforce_limits=no".to_string()));
+    let changes = tried(&limited);
+    assert!(changes.contains(&"scale-limit=GrpTRES/cpu=2".to_string()), "{changes:?}");
+    assert!(!changes.iter().any(|change| change.contains("enforce_limits")), "{changes:?}");
+    // A limit that never holds a job is not tried; then none can be named.
+    let wide = folder.write("wide", dump.replace("Account - 'physics':", "Account - 'physics':GrpJobs=4000:"));
+    assert!(tried(&wide).iter().all(|change| !change.contains("scale-limit")));
 }
 
 /// How near the site as it is comes to the recorded waits stands in the first lines, with the figures of `sim fidelity`.
@@ -346,4 +355,200 @@ fn the_first_lines_say_whether_the_simulation_knows_the_site() {
     let other_times = [&args("easy")[..], &["--load", "1.1"]].concat();
     assert_eq!(verdicts(&other_times), [""; 2]);
     assert!(!sim_ok(&[&other_times[..], &["--format", "table"]].concat()).contains("know this site"));
+}
+
+/// The site of `sim example` with limits of accounts and users in the place of its own.
+struct LimitedSite {
+    folder: Folder,
+    log: String,
+    conf: String,
+    dump: String,
+}
+
+impl LimitedSite {
+    fn new() -> LimitedSite {
+        let folder = Folder::new();
+        let site = folder.text("site");
+        sim_ok(&["example", &site]);
+        let dump = std::fs::read_to_string(format!("{site}/site.dump")).unwrap();
+        LimitedSite { log: format!("{site}/sacct.txt"), conf: format!("{site}/slurm.conf"), folder, dump }
+    }
+
+    /// A file with these limits of the accounts physics and biology, and of a user.
+    fn limits(&self, name: &str, [physics, biology, user]: [&str; 3]) -> String {
+        let text = self.dump.replace("Account - 'physics':", &format!("Account - 'physics':{physics}:"));
+        let text = text.replace("Account - 'biology':", &format!("Account - 'biology':{biology}:"));
+        self.folder.write(name, text.replace("User - 'user3':", &format!("User - 'user3':{user}:")))
+    }
+
+    fn args<'a>(&'a self, accounts: &'a str) -> Vec<&'a str> {
+        vec![
+            &self.log,
+            "--first",
+            "500",
+            "--slurm-conf",
+            &self.conf,
+            "--associations",
+            accounts,
+            "--scheduler",
+            "slurm",
+        ]
+    }
+}
+
+/// A site with factors has the bytes of one whose dump has the products.
+#[test]
+fn scaled_limits_are_those_of_a_dump_with_the_products() {
+    let site = LimitedSite::new();
+    let limits = ["GrpTRES=cpu=41,node=5:MaxWallDurationPerJob=1000", "GrpTRES=cpu=30:MaxJobs=3", "MaxJobs=1"];
+    let accounts = site.limits("limits", limits);
+    let jobs = |more: &[&str], accounts: &str| {
+        sim_ok(
+            &[&site.args(accounts)[..], &["--predictor", "estimate", "--baseline", "none"], more, &["--jobs-out", "-"]]
+                .concat(),
+        )
+    };
+    let plain = jobs(&[], &accounts);
+    for (factor, products) in [
+        ("GrpTRES=2", ["GrpTRES=cpu=82,node=10:MaxWallDurationPerJob=1000", "GrpTRES=cpu=60:MaxJobs=3", "MaxJobs=1"]),
+        // 20.5 and 15, and not the nodes.
+        (
+            "grptres/cpu=0.5",
+            ["GrpTRES=cpu=21,node=5:MaxWallDurationPerJob=1000", "GrpTRES=cpu=15:MaxJobs=3", "MaxJobs=1"],
+        ),
+        (
+            "MaxJobsPU=2.5,MaxWall=1.5",
+            ["GrpTRES=cpu=41,node=5:MaxWallDurationPerJob=1500", "GrpTRES=cpu=30:MaxJobs=8", "MaxJobs=3"],
+        ),
+    ] {
+        let scaled = jobs(&["--scale-limit", factor], &accounts);
+        assert_eq!(scaled, jobs(&[], &site.limits("products", products)), "{factor}");
+        assert_ne!(scaled, plain, "{factor}");
+    }
+    // With these every job can start.
+    let counts = site.limits("counts", ["GrpJobs=3", "MaxJobs=2", "MaxJobs=1"]);
+    let common = [&site.args(&counts)[..], &["--predictor", "estimate"]].concat();
+    check_changes(
+        &common,
+        &[
+            ("scale-limit=GrpJobs=2", &["--scale-limit", "GrpJobs=2"]),
+            ("fewer: scale-limit=MaxJobs=0.5 load=1.1", &["--scale-limit", "MaxJobs=0.5", "--load", "1.1"]),
+            ("scheduler=slurm:enforce_limits=no", &["--scheduler", "slurm:enforce_limits=no"]),
+        ],
+    );
+    // What is not there, and what has no effect.
+    for (more, why) in [
+        (&["--what-if", "scale-limit=GrpTRE=2"][..], "did you mean 'GrpTRES'?"),
+        (&["--scale-limit", "GrpTRES=0"], "'0' is no factor above 0"),
+        (
+            &["--what-if", "scale-limit=GrpJobs=2"],
+            "no QOS, account or user has this limit; there are GrpTRES/cpu, GrpTRES/node, MaxJobs, MaxWall",
+        ),
+        (
+            &["--scale-limit", "MaxJobs=2", "--scheduler", "slurm:enforce_limits=no", "--baseline", "none"],
+            "without limits that are enforced",
+        ),
+    ] {
+        let ran = sim(&[&[&*site.log, "--slurm-conf", &site.conf, "--associations", &accounts], more].concat());
+        assert!(ran.code == 2 && ran.err.contains(why), "{more:?}: {}", ran.err);
+    }
+    let on_pool = sim(&["--scale-limit", "MaxJobs=2"]);
+    assert!(on_pool.code == 2 && on_pool.err.contains("without limits that are enforced"), "{}", on_pool.err);
+    let wide = site.limits("wide", ["GrpJobs=4000", "GrpJobs=4000", "MaxJobs=4000"]);
+    let ran = sim(&[&site.args(&wide)[..], &["--what-if", "scale-limit=GrpJobs=2"]].concat());
+    assert!(ran.code == 0 && ran.err.contains("--what-if 'scale-limit=GrpJobs=2' has no effect"), "{}", ran.err);
+}
+
+/// The limits that hold jobs are named, the hours of all of them are those that `--reasons` has for limits, and `auto` doubles those with
+/// most.
+#[test]
+fn auto_doubles_the_limits_that_hold_most() {
+    let site = LimitedSite::new();
+    let accounts =
+        site.limits("limits", ["GrpTRES=cpu=64:GrpSubmitJobs=4", "MaxJobs=4", "MaxWallDurationPerJob=100000"]);
+    let mut options = Options::default();
+    for (name, value) in [
+        ("machine", &*site.conf),
+        ("associations", &accounts),
+        ("scheduler", "slurm"),
+        ("predictor", "estimate"),
+        ("first", "500"),
+    ] {
+        OptionForm::find(name).unwrap().set(&mut options, value).unwrap();
+    }
+    let log = read(&Source::from_argument(&site.log), options.read_options(), &mut |_| ()).unwrap();
+    let workload = options.shape(options.clean(&log).unwrap()).unwrap();
+    let mut limits = LimitMeter::new(&workload, &options.measure);
+    options.setting().run(&workload, Some(&mut limits), &mut |_| ()).unwrap();
+    let mut reasons = WaitReasonMeter::new(&workload, &options.measure);
+    options.setting().run(&workload, Some(&mut reasons), &mut |_| ()).unwrap();
+    let sums = limits.sums();
+    let names: Vec<String> = sums.iter().map(|(limit, _)| limit.to_string()).collect();
+    assert!(names.contains(&"GrpTRES/cpu".to_string()) && names.contains(&"MaxJobs".to_string()), "{sums:?}");
+    assert!(names.contains(&"GrpSubmitJobs".to_string()) && !names.contains(&"MaxWall".to_string()), "{sums:?}");
+    assert!(sums.is_sorted_by(|a, b| a.1 >= b.1), "{sums:?}");
+    let all: i128 = sums.iter().map(|(_, sum)| sum).sum();
+    assert_eq!(all as f64, reasons.sums().seconds(WaitReason::Limit));
+    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap();
+    let tried: Vec<String> = tried.iter().map(|limits| limits.to_string()).collect();
+    assert_eq!(tried, names.iter().take(3).map(|name| format!("{name}=2")).collect::<Vec<_>>());
+    // A factor of the site stays.
+    OptionForm::find("scale-limit").unwrap().set(&mut options, "GrpTRES=1.1").unwrap();
+    let workload = options.shape(options.clean(&log).unwrap()).unwrap();
+    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap();
+    assert!(tried.iter().all(|limits| limits.to_string().starts_with("GrpTRES=1.1,")), "{tried:?}");
+    // The command of a row has its figures.
+    let auto = [&site.args(&accounts)[..], &["--predictor", "estimate", "--what-if", "auto"]].concat();
+    let csv = rows(&sim_ok(&[&auto[..], &["--format", "csv"]].concat()));
+    let table = sim_ok(&[&auto[..], &["--format", "table"]].concat());
+    let command = table.lines().find(|line| line.contains("--what-if 'scale-limit=GrpTRES/cpu=2'")).unwrap();
+    let words = shlex::split(command.trim().strip_prefix("sim ").unwrap()).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(["--format", "csv"]).collect();
+    let row = csv.iter().find(|row| value(row, "what_if") == "scale-limit=GrpTRES/cpu=2").unwrap();
+    assert_eq!(&rows(&sim_ok(&words))[1], row);
+}
+
+/// On resamples: the interval is that of the ratios on each of them, from a run of its own for each.
+#[test]
+fn intervals_of_another_year_are_those_of_the_ratios_on_each_resample() {
+    let folder = Folder::new();
+    let mut jobs = String::new();
+    for at in 0..600i64 {
+        let (submit, user, procs) = (at * 9100, at * 7 % 13, 1 + at * at % 7);
+        jobs += &format!("{submit},{},{procs},{},u{user}\n", 9000 + at * 37 % 40_000, 9000 + at % 3 * 20_000);
+    }
+    let log = folder.write("log.csv", format!("submit,run,procs,estimate,user\n{jobs}"));
+    let format = "csv:submit=submit,run=run,procs=procs,estimate=estimate,user=user";
+    let common = [&*log, "--log-format", format, "--procs", "12", "--scheduler", "easy", "--predictor", "estimate"];
+    let common = [&common[..], &["--format", "csv", "--resample", "users"]].concat();
+    for change in ["procs=13", "scheduler=fcfs", "load=1.05 overrun=kill"] {
+        let what_if = ["--what-if", change];
+        let together = rows(&sim_ok(&[&common[..], &what_if, &["--replications", "4"]].concat()));
+        let pairs: Vec<[f64; 2]> = ["1", "2", "3", "4"]
+            .map(|seed| {
+                let alone = rows(&sim_ok(&[&common[..], &what_if, &["--seed", seed]].concat()));
+                [0, 1].map(|at| number(&alone[at], "wait_mean"))
+            })
+            .to_vec();
+        assert!(pairs.iter().flatten().all(|wait| *wait > 0.0), "{pairs:?}");
+        let mean = |of: &dyn Fn(&[f64; 2]) -> f64| pairs.iter().map(of).sum::<f64>() / 4.0;
+        let logarithm = |[base, own]: &[f64; 2]| (own / base).ln();
+        let center = mean(&logarithm);
+        let variance = mean(&|pair| (logarithm(pair) - center).powi(2)) * 4.0 / 3.0;
+        // Student's t with 3 degrees of freedom, for a next observation.
+        let half = 3.182_446_305 * (variance * (1.0 + 1.0 / 4.0)).sqrt();
+        let row = &together[1];
+        let expected = [
+            ("wait_mean", mean(&|[_, own]| *own)),
+            ("base_wait_mean", mean(&|[base, _]| *base)),
+            ("wait_improvement_pct", 100.0 * (1.0 - center.exp())),
+            ("wait_improvement_pct_low", 100.0 * (1.0 - (center + half).exp())),
+            ("wait_improvement_pct_high", 100.0 * (1.0 - (center - half).exp())),
+            ("wait_better_in", pairs.iter().filter(|[base, own]| own < base).count() as f64),
+        ];
+        for (name, expected) in expected {
+            let found = number(row, name);
+            assert!((found - expected).abs() < 1e-3 * expected.abs().max(1.0), "{change}: {name} {found} {expected}");
+        }
+    }
 }

@@ -170,6 +170,8 @@ fn jobs_that_cannot_run_everywhere_are_named_in_the_heading() {
     let heading = page.split("<h1>").nth(1).unwrap().split('<').next().unwrap();
     assert!(heading.starts_with("log: 128 processors (32 with procs=32)"), "{heading}");
     assert!(heading.contains("compared on the jobs that all can run: procs=32 cannot run"), "{heading}");
+    let answer = page.split("</span>)").nth(1).unwrap().split('<').next().unwrap();
+    assert!(answer.starts_with(". It costs ") && answer.ends_with(" for each processor and day less."), "{answer}");
 }
 
 #[test]

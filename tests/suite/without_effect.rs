@@ -83,3 +83,54 @@ fn an_option_without_effect_on_the_log_is_warned_of() {
     let swf = sim(&["-q", "--names", "--by", "user"]);
     assert!(swf.err.contains("an SWF log has numbers and no names"), "{}", swf.err);
 }
+
+/// Each option that `--what-if` may change says so if the change has no effect: before the run, or after one with the same schedule.
+#[test]
+fn a_change_without_effect_says_so_for_each_option() {
+    let folder = Folder::new();
+    // Two jobs of two users that nothing holds back, with estimates that they keep.
+    let log = folder.write("log.csv", "submit,wait,run,procs,estimate,user\n0,0,10,1,20,a\n5,0,10,1,20,b\n");
+    let columns = "csv:submit=submit,wait=wait,run=run,procs=procs,estimate=estimate,user=user";
+    let [nodes, same_nodes] =
+        ["a", "b"].map(|name| folder.write(&format!("{name}.toml"), "[[nodes]]\nname = \"n1\"\ncpus = 4\n"));
+    let outages = folder.write("outages.csv", "kind,procs,start,end\ndown,4,1000,2000\n");
+    let conf = folder.write("slurm.conf", "SchedulerParameters=bf_interval=60\n");
+    let (machine, outages, conf) =
+        (format!("machine={same_nodes}"), format!("outages={outages}"), format!("slurm-conf={conf}"));
+    let accounts = format!("associations={}", dump_of_site("ub-micro"));
+    let same_schedule = "has no effect: every job starts and ends as in the site as it is";
+    let changes = [
+        ("scheduler=easy", same_schedule),
+        ("predictor=kin", same_schedule),
+        ("procs=8", same_schedule),
+        ("missing-estimate=drop", same_schedule),
+        ("overrun=kill", same_schedule),
+        (&*outages, same_schedule),
+        ("estimates=better:factor=0.5", same_schedule),
+        ("feedback=think", same_schedule),
+        ("load=1", "it changes nothing: the site is so as it is"),
+        (&*conf, "it changes nothing: the site is so as it is"),
+        (&*machine, "it changes nothing: the site is so as it is"),
+        (&*accounts, "has no effect without --machine or --slurm-conf"),
+        ("partition-map=a=b", "has no effect without --machine or --slurm-conf"),
+        ("scale-limit=MaxJobs=2", "has no effect without"),
+        ("on-failure=kill", "has no effect without --outages"),
+        ("add-nodes=n2 as n1", "has no effect without --machine or --slurm-conf"),
+        ("remove-nodes=n1", "has no effect without --machine or --slurm-conf"),
+        ("estimates-seed=7", "has no effect without a random model in --estimates"),
+        ("inflate=2", "has no effect without a scheduler that plans with predictions"),
+        ("pass-on-miss=on", "has no effect without a scheduler that plans with predictions"),
+    ];
+    let names = sim(&["--what-if", "none=1"]).err;
+    let names = names.split("those of a change are ").nth(1).unwrap().lines().next().unwrap();
+    for name in names.split(", ") {
+        let change = changes.iter().find(|(change, _)| change.split('=').next() == Some(name));
+        let (change, why) = change.unwrap_or_else(|| panic!("a change of {name} that has no effect"));
+        // A machine is changed on nodes.
+        let size = if name == "machine" { ["--machine", &nodes] } else { ["--procs", "4"] };
+        let site = [&log, "--log-format", columns, "--scheduler", "fcfs", "--predictor", "estimate", size[0], size[1]];
+        let ran = sim(&[&site[..], &["--what-if", change]].concat());
+        let code = if *why == same_schedule { 0 } else { 2 };
+        assert!(ran.code == code && ran.err.contains(why), "{change}: {} {}", ran.code, ran.err);
+    }
+}

@@ -8,9 +8,10 @@ use std::ops::Range;
 use clap::{ArgMatches, Args, ValueEnum};
 
 use super::failure::{UsageError, refuse};
+use super::known_site::KnownSite;
 use super::log::LogArgs;
 use super::names::NamesOption;
-use super::notes::warn_of_other_jobs;
+use super::notes::{warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::options::SettingList;
 use super::output_options::{KeepOption, OutputOptions, reporting};
@@ -20,8 +21,8 @@ use super::slurm_conf::{self, SLURM_CONF};
 use super::what_if;
 use super::{CommandForm, parsed};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Metrics, Reading, Run, Shape, Users};
-use crate::experiment::{Options, Setting};
-use crate::fidelity::SiteVerdict;
+use crate::experiment::Setting;
+use crate::fidelity::{SiteCheck, SiteVerdict};
 use crate::metrics::{KeptRecord, RunRow, Watched};
 use crate::report::html::{ComparisonReport, GanttColors, GanttData, WrittenReport, watch_for_charts};
 use crate::report::{AS_IT_IS, Cell, ranked};
@@ -51,6 +52,7 @@ pub const COMMAND: CommandForm = CommandForm {
   sim report CTC.swf --predictor ruh,sbh --baseline easy/estimate \\
     --replications 10 --out ctc.html
   sim report KTH.swf --gantt 30d..31d --gantt-colors user --out kth.html
+  sim report KTH.swf --what-if auto --out help.html    what would help most?
   sim report KTH.swf --predictor ruh,sbh --svg figures    pictures for papers
 
 Open the page with any browser. It needs no network and no scripts.")]
@@ -126,12 +128,13 @@ fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         LogUnderSettings::read(given, list, Replications::given(args.replications, matches), how, |_| Ok(()))?;
     log.show_names(args.names);
     let (mut watched, threads) = (Watched::default(), args.output.threads());
-    watch_for_page(&mut watched, &log.settings);
+    watch_for_page(&mut watched, &log);
     let wanted =
         WatchedRuns { rows: RowsAlone::of(log.runs_of_each), watched, with_records: with_gantt(&log.settings) };
     let ComputedRuns { mut rows, extras, .. } = log.compute(&wanted, args.keep.folder.as_deref(), threads)?;
     log.compare_machines(&mut rows);
     warn_of_other_jobs(rows.iter().take(log.settings.len()));
+    warn_of_other_years(&log.by_setting(&rows)[0]);
     let shown: Vec<WatchedRun> = extras.into_iter().flatten().collect();
     let shown: Vec<&WatchedRun> = shown.iter().collect();
     let report = write_page((matches, &args.log), &log, &rows, &shown, (args.gantt, args.gantt_colors), threads)?;
@@ -150,8 +153,12 @@ pub fn check_settings(list: &SettingList, what: &str) -> Result<(), UsageError> 
 }
 
 /// Adds what a page shows of the runs.
-pub fn watch_for_page(watched: &mut Watched<'_>, settings: &[Options]) {
-    watch_for_charts(watched, settings.iter().any(|options| options.what_if.is_some()));
+pub fn watch_for_page(watched: &mut Watched<'_>, log: &LogUnderSettings) {
+    let is_what_if = log.settings.iter().any(|options| options.what_if.is_some());
+    watch_for_charts(watched, is_what_if);
+    if is_what_if {
+        KnownSite::watch(log, watched);
+    }
     watched.add(|_, _| KeptRecord::default());
 }
 
@@ -180,17 +187,15 @@ pub fn write_page(
     let pictured = order.iter().filter(is_shown).map(pictured).collect();
     runs = order.iter().map(|&at| runs[at].clone()).collect();
     let present = log.settings[0].baseline.clone().unwrap_or_else(|| log.settings[0].setting());
-    let own_name = present.pair();
-    let (subject, present_option) = match &log.settings[0].baseline {
-        _ if is_what_if => (&*own_name, "the --scheduler and the --predictor of"),
-        Some(_) => ("The baseline", "--baseline"),
-        None => ("This setting", "--baseline"),
+    let subject = if log.settings[0].baseline.is_some() { "The baseline" } else { "This setting" };
+    let checked =
+        |site: SiteCheck| (site.in_words((subject, "--baseline")), site.verdict() == SiteVerdict::NotThisSite);
+    // Of changes the run of the site says it, as in the terminal.
+    let known = is_what_if.then(|| KnownSite::of(log, &shown[0].own));
+    let site = match &known {
+        Some(known) => known.in_words().map(|words| (words, known.is_far())),
+        None => check_site(workload, &present, &log.settings[0], threads).map(checked),
     };
-    let site = check_site(workload, &present, &log.settings[0], threads);
-    let site = site.map(|site| {
-        let words = site.in_words((subject, present_option));
-        (words, site.verdict() == SiteVerdict::NotThisSite)
-    });
     let command = is_ranked.then(|| provenance::command(matches, given.given(), false, &[what_if::NAME]));
     let report = ComparisonReport {
         facts: provenance::facts(matches, given, log),

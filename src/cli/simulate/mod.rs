@@ -3,7 +3,6 @@
 mod caller;
 mod files;
 mod groups;
-mod known_site;
 
 use std::io::Write;
 use std::time::Instant;
@@ -12,9 +11,10 @@ use clap::{ArgMatches, Args, Command};
 
 use super::failure::{UsageError, refuse};
 use super::is_given;
+use super::known_site::KnownSite;
 use super::log::{LogArgs, write_names_of};
 use super::names::NamesOption;
-use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs};
+use super::notes::{note_late_outages, warn_of_misfits, warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::output_options::{GroupOptions, KeepOption, OutputOptions};
 use super::report::{ColorsBy, check_settings, watch_for_page, with_gantt, words_of, write_page};
@@ -36,7 +36,6 @@ use crate::trace::{self, ReadOptions, Workload};
 
 use files::DetailFiles;
 use groups::GroupPlan;
-use known_site::KnownSite;
 
 /// Adds the options of a simulation. Those of experiments are first in help.
 pub fn with_arguments(command: Command) -> Command {
@@ -226,7 +225,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
         watched.add(WaitReasonMeter::new);
     }
     if page.is_some() {
-        watch_for_page(&mut watched, &log.settings);
+        watch_for_page(&mut watched, &log);
     }
     if is_what_if {
         KnownSite::watch(&log, &mut watched);
@@ -259,6 +258,7 @@ pub fn execute(matches: &ArgMatches) -> anyhow::Result<()> {
     let conditions = log.conditions();
     for members in &conditions {
         warn_of_other_jobs(members.iter().map(|&at| &rows[at]));
+        warn_of_other_years(&runs[members[0]]);
     }
     // What repeats a row of the ranking of --what-if auto.
     let repeated = what_if::is_auto(matches).then(|| {

@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 use crate::job::{JobId, Submission};
 use crate::machine::NodeShare;
+use crate::machine::associations::LimitName;
 use crate::schedule::Machine;
 use crate::time::{Seconds, Time};
 
@@ -199,8 +200,8 @@ pub struct Start<'a> {
 /// A pass has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct PassEnd<'a> {
-    /// The jobs that a limit holds, in workload order, if an observer wants to see them.
-    pub held: &'a [JobId],
+    /// The jobs that a limit holds, in workload order, each with the first such limit, if an observer wants to see them.
+    pub held: &'a [(JobId, LimitName)],
 }
 
 /// A running job has outlived its prediction.

@@ -3,6 +3,7 @@
 
 use super::option_table::OptionForm;
 use super::options::Options;
+use crate::machine::associations::Associations;
 use crate::predict;
 use crate::schedule::catalog::{self, RunsOn};
 use crate::spec::{Spec, SpecError, quote};
@@ -30,7 +31,7 @@ const fn effect(option: &'static str, acts: fn(&Options) -> bool, needs: &'stati
 }
 
 /// The options that act only in some runs.
-const EFFECTS: [Effect; 11] = [
+const EFFECTS: [Effect; 12] = [
     effect(
         "associations",
         |options| options.machine.is_some(),
@@ -40,6 +41,14 @@ const EFFECTS: [Effect; 11] = [
         "associations",
         |options| options.schedulers().any(catalog::is_slurm),
         "without the scheduler slurm: others have no accounts and limits",
+    ),
+    effect(
+        "scale-limit",
+        |options| {
+            let mut slurm = options.schedulers().filter(|scheduler| catalog::is_slurm(scheduler));
+            slurm.any(|scheduler| !catalog::ignores_limits(scheduler)) && options.have(Associations::has_limits)
+        },
+        "without limits that are enforced: those of --associations, or of the machine, under the scheduler slurm",
     ),
     effect(
         "partition-map",

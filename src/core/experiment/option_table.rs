@@ -1,6 +1,7 @@
 //! The table of all options that change a result. The options of the main command, the dimensions of a sweep, the key of
 //! a run and the column `options` are all made from it.
 
+use crate::machine::associations::ScaledLimits;
 use crate::machine::{AddedNodes, AssociationsFile, MachineFile, OutageFile};
 use crate::metrics::Portion;
 use crate::model::EstimateModel;
@@ -118,6 +119,8 @@ options! {
             "The nodes and partitions of the machine, from a slurm.conf or TOML (`sim machine FILE` shows it), or `none`: a pool of processors; see `sim help machines`"
         "associations" "FILE" [associations: OrNone(By(AssociationsFile::read, |file| file.files.clone()))]
             "The accounts, users and QOS of the machine, with shares and limits for `slurm`: what `sacctmgr dump` writes or `sacctmgr show` prints; several as FILE,FILE; see `sim help machines`"
+        "scale-limit" "NAME=FACTOR" [scaled_limits: By(ScaledLimits::parse, ScaledLimits::to_string)]
+            "Limits of the accounts, users and QOS are so many times as high, rounded up: GrpTRES=2, GrpTRES/gres/gpu=2, MaxJobs=0.5; several as NAME=FACTOR,NAME=FACTOR"
         "partition-map" "OLD=NEW" [partition_map: By(partition_map, print_partition_map)]
             "Jobs of the partition OLD of the log run in NEW of the machine; several as OLD=NEW,OLD=NEW"
         "outages" "FILE" [outages: OrNone(By(OutageFile::read, |file| file.files.clone()))]
@@ -252,6 +255,7 @@ mod tests {
             ("requests", "Cargo.toml", "Cargo.toml"),
             ("machine", "none", ""),
             ("associations", "none", ""),
+            ("scale-limit", "maxjobspu=0.50", "MaxJobs=0.5"),
             ("partition-map", "old=new", "old=new"),
             ("outages", "none", ""),
             ("on-failure", "kill", "kill"),
@@ -296,7 +300,7 @@ mod tests {
             options.given().map(|(option, value)| format!("{}={value}", option.name)).collect::<Vec<_>>()
         };
         assert_eq!((given("0"), given("3")), (vec![], vec!["shake=30s".to_string(), "seed=3".to_string()]));
-        assert_eq!(OPTIONS.len(), 35, "a new option needs its line in this test");
+        assert_eq!(OPTIONS.len(), 36, "a new option needs its line in this test");
     }
 
     #[test]

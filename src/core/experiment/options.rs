@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::EngineOptions;
-use crate::machine::associations::Associations;
+use crate::machine::associations::{Associations, ScaledLimits};
 use crate::machine::{AddedNodes, AssociationsFile, MachineFile, OutageFile};
 use crate::metrics::Measure;
 use crate::model::EstimateModel;
@@ -36,6 +36,8 @@ pub struct Options {
     pub what_if: Option<String>,
     /// Who may use how much of it. None: what the machine's own file says.
     pub associations: Option<Arc<AssociationsFile>>,
+    /// Limits of these that are some times as high.
+    pub scaled_limits: ScaledLimits,
     /// Other names for partitions of the log.
     pub partition_map: PartitionMap,
     /// Parts of the machine that are out for a time, or reserved. None: it is always whole.
@@ -76,6 +78,7 @@ impl Default for Options {
             baseline_site: None,
             what_if: None,
             associations: None,
+            scaled_limits: ScaledLimits::default(),
             partition_map: PartitionMap::new(),
             outages: None,
             on_failure_kills: false,

@@ -142,6 +142,10 @@ impl Options {
             let own = file.of(&cluster).map_err(|why| TraceError::unusable(&machine.file, why))?;
             Arc::make_mut(&mut cluster).associations = own.associations.clone();
         }
+        if !self.scaled_limits.is_empty() {
+            let scaled = self.scaled_limits.apply(&mut Arc::make_mut(&mut cluster).associations);
+            scaled.map_err(|why| TraceError::unusable(&machine.file, why))?;
+        }
         let workload = put_on_cluster(workload, &cluster, &self.partition_map, &log.names, self.reading.unit)?;
         let unplaceable = &workload.cleaning.unplaceable;
         if self.cleaning.strict && unplaceable.count() > 0 {

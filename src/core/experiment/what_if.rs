@@ -4,7 +4,9 @@ use std::fmt;
 
 use super::option_table::{OPTIONS, OptionForm, Section};
 use super::options::Options;
-use crate::machine::associations::Associations;
+use crate::engine::EngineError;
+use crate::machine::associations::{Associations, ScaledLimits};
+use crate::metrics::LimitMeter;
 use crate::predict;
 use crate::schedule::catalog;
 use crate::similar::did_you_mean;
@@ -76,14 +78,41 @@ impl fmt::Display for SiteChange {
     }
 }
 
+/// So many limits are tried without being asked for: those that hold jobs longest.
+const MOST_LIMITS: usize = 3;
+
 /// How much more a machine has in a change that is tried without being asked for: a tenth.
 const TENTH: u64 = 10;
 
 impl Options {
+    /// Whether the site has limits that its scheduler enforces.
+    fn enforces_limits(&self) -> bool {
+        let scheduler = &self.scheduler;
+        catalog::is_slurm(scheduler) && !catalog::ignores_limits(scheduler) && self.have(Associations::has_limits)
+    }
+
+    /// The limits of the site that hold jobs longest, each doubled. `workload` is shaped. It is simulated, unless there are no limits.
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub fn limits_to_double(
+        &self,
+        workload: &Workload,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<ScaledLimits>, EngineError> {
+        if !self.enforces_limits() {
+            return Ok(Vec::new());
+        }
+        let mut meter = LimitMeter::new(workload, &self.measure);
+        self.setting().run(workload, Some(&mut meter), progress)?;
+        let doubled = meter.sums().into_iter().filter_map(|(limit, _)| self.scaled_limits.and_doubled(limit));
+        Ok(doubled.take(MOST_LIMITS).collect())
+    }
+
     /// The changes of this site that are tried without being asked for: a tenth more of the machine, for each kind of its nodes; planning
-    /// with predictions; the scheduler `fair`; estimates with half their errors; no limits; no preemption. Those that have no meaning for
-    /// the site are left out.
-    pub fn changes_to_try(&self, workload: &Workload) -> Vec<SiteChange> {
+    /// with predictions; the scheduler `fair`; estimates with half their errors; these limits, or, if there are none, no limits; no
+    /// preemption. Those that have no meaning for the site are left out.
+    pub fn changes_to_try(&self, workload: &Workload, limits: &[ScaledLimits]) -> Vec<SiteChange> {
         let mut texts = Vec::new();
         match &self.machine {
             None => texts.push(format!("procs={}", u64::from(workload.procs) + tenth_of(workload.procs.into()))),
@@ -108,7 +137,8 @@ impl Options {
         if self.estimates.is_none() && has_estimates {
             texts.push("estimates=better:factor=0.5".to_string());
         }
-        if catalog::is_slurm(scheduler) && !catalog::ignores_limits(scheduler) && self.have(Associations::has_limits) {
+        texts.extend(limits.iter().map(|limits| format!("scale-limit={limits}")));
+        if limits.is_empty() && self.enforces_limits() {
             texts.push(by_slurm("enforce_limits", "no"));
         }
         if catalog::preempts(scheduler) && self.machine.is_some() {

@@ -23,6 +23,12 @@ impl Spread {
         let [low, high] = percentiles(&mut values.collect::<Vec<_>>(), [10.0, 90.0]);
         Spread { log, low, high }
     }
+
+    /// Whether the log is no year like its resamples: less than half of what most of them have, or over twice, by more than `least`.
+    pub fn is_far(&self, least: f64) -> bool {
+        let is_over = |one: f64, other: f64| one > 2.0 * other && one - other > least;
+        is_over(self.low, self.log) || is_over(self.log, self.high)
+    }
 }
 
 /// How a setting compares with its baseline in another year.
@@ -117,5 +123,9 @@ mod tests {
     fn a_tenth_is_on_each_side() {
         let spread = Spread::of(7.0, (1..=20).map(f64::from));
         assert_eq!(spread, Spread { log: 7.0, low: 2.0, high: 18.0 });
+        // Far is under 1 and over 36, if that is enough.
+        let is_far = |log: f64, least: f64| Spread { log, ..spread }.is_far(least);
+        assert_eq!([0.9, 1.1, 7.0, 35.0, 37.0].map(|log| is_far(log, 1.0)), [true, false, false, false, true]);
+        assert_eq!([is_far(0.9, 1.2), is_far(37.0, 20.0), is_far(f64::NAN, 0.0)], [false; 3]);
     }
 }

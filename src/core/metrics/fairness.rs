@@ -136,7 +136,7 @@ impl Losers {
 impl UserTotals {
     /// Adds a job with its wait and its bounded slowdown.
     #[inline]
-    pub(super) fn add(&mut self, job: &Job, wait: Seconds, bsld: f64) {
+    pub fn add(&mut self, job: &Job, wait: Seconds, bsld: f64) {
         let user = job.submission.user;
         if self.sums.get(self.last).is_none_or(|last| last.user != user) {
             self.last = *self.places.entry(user).or_insert_with(|| {

@@ -15,6 +15,7 @@ use super::probe::Probe;
 use super::when::When;
 use crate::engine::{Event, Observer};
 use crate::job::JobId;
+use crate::machine::associations::LimitName;
 use crate::machine::{Cluster, NodeShape, Nodes, Placement, Resource, Tres};
 use crate::schedule::Machine;
 use crate::time::{HOUR, Time};
@@ -155,7 +156,7 @@ impl WaitReasonMeter {
     }
 
     /// Adds up the reasons until now, and finds those after a pass. A limit holds some jobs, which are in workload order.
-    fn count_waiting(&mut self, now: Time, held: &[JobId], machine: &Machine) {
+    fn count_waiting(&mut self, now: Time, held: &[(JobId, LimitName)], machine: &Machine) {
         let passed = i128::from(now - self.since);
         self.since = now;
         for (sum, waiting) in self.sums.seconds.iter_mut().zip(std::mem::take(&mut self.waiting)) {
@@ -170,9 +171,9 @@ impl WaitReasonMeter {
         }
     }
 
-    fn reason(&mut self, id: JobId, procs: u32, held: &[JobId], machine: &Machine) -> WaitReason {
+    fn reason(&mut self, id: JobId, procs: u32, held: &[(JobId, LimitName)], machine: &Machine) -> WaitReason {
         match machine.nodes() {
-            _ if held.binary_search(&id).is_ok() => WaitReason::Limit,
+            _ if held.binary_search_by_key(&id, |(held, _)| *held).is_ok() => WaitReason::Limit,
             Some(nodes) => self.known.of(id, nodes, machine),
             None if i64::from(procs) > machine.free() => WaitReason::Want(Resource::Cpus),
             None => WaitReason::Behind,

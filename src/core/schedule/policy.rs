@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::machine::Machine;
 use super::queue::Waiting;
 use crate::job::{InLog, JobId, Submission};
+use crate::machine::associations::LimitName;
 use crate::machine::{NodeGrant, Shapes};
 use crate::time::{Seconds, Time};
 
@@ -75,7 +76,7 @@ pub struct Decisions {
     /// See [`Asked::Reservations`].
     pub reserved: Vec<(JobId, Time)>,
     /// See [`Asked::Held`].
-    pub held: Vec<JobId>,
+    pub held: Vec<(JobId, LimitName)>,
     /// See [`Asked::Never`].
     pub never: Option<NeverStarts>,
     /// See [`Asked::VirtualStarts`].

@@ -147,17 +147,19 @@ fn result(settings: &[&Replicates<'_>]) -> Vec<Markup> {
     [change].into_iter().chain(price).collect()
 }
 
-/// What a change of a site saves, and what that is of what is bought.
+/// What a change of a site saves or costs, and what that is of what is bought or given up.
 fn saved(change: &Replicates<'_>) -> String {
-    let figure = |column: &Column| {
-        let mean = change.mean(column).mean;
-        mean.is_finite().then(|| shown(column.shown, mean))
-    };
-    let Some(hours) = figure(&WAIT_SAVED) else { return String::new() };
+    let mean = |column: &Column| Some(change.mean(column).mean).filter(|mean| mean.is_finite());
+    let Some(hours) = mean(&WAIT_SAVED) else { return String::new() };
+    let verb = if hours < 0.0 { "costs" } else { "saves" };
     let each = [("node", &SAVED_PER_NODE), ("processor", &SAVED_PER_PROC)];
-    let each =
-        each.into_iter().find_map(|(what, column)| Some(format!(", {} for each {what} and day", figure(column)?)));
-    format!(" It saves {hours} of waiting{}.", each.unwrap_or_default())
+    let each = each.into_iter().find_map(|(what, column)| {
+        let each = mean(column)?;
+        // Of a smaller machine it is for what it has less.
+        let less = if (each < 0.0) == (hours < 0.0) { "" } else { " less" };
+        Some(format!(", {} for each {what} and day{less}", shown(column.shown, each.abs())))
+    });
+    format!(" It {verb} {} of waiting{}.", shown(WAIT_SAVED.shown, hours.abs()), each.unwrap_or_default())
 }
 
 /// What else is to be known, and how sure the result is.

@@ -119,6 +119,11 @@ impl LimitForm {
         Some(key).filter(|key| !key.is_empty())
     }
 
+    /// Its names in Slurm. The first is that of its commands.
+    pub fn names(&self) -> &'static [&'static str] {
+        self.slurm
+    }
+
     /// The limit with this name in Slurm.
     pub fn of_slurm(name: &str, owner: LimitOwner) -> Option<&'static LimitForm> {
         let has_name = |form: &&LimitForm| form.slurm.iter().any(|own| own.eq_ignore_ascii_case(name));

@@ -4,6 +4,7 @@
 
 mod dump;
 mod limits;
+mod scaled;
 mod setting;
 mod shown;
 
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use limits::{LIMITS, limit_keys};
 pub use limits::{LimitOwner, Limits};
+pub use scaled::{LimitName, ScaledLimits};
 pub(super) use setting::factor;
 
 use super::file_line::{ConfError, FileLine, Ignored};

@@ -23,6 +23,7 @@ use super::returning::{Returning, ReturningJob};
 use super::settings::Settings;
 use super::standing::Standings;
 use crate::job::{JobId, Submission};
+use crate::machine::associations::LimitName;
 use crate::machine::{NodeGrant, PreemptMode, Shapes};
 use crate::request::Requests;
 use crate::schedule::accounts::LogFacts;
@@ -54,7 +55,8 @@ pub(super) struct Slurm {
     /// Jobs that have arrived since the last pass.
     newcomers: Vec<(JobId, Submission)>,
     /// Jobs that were refused when they were submitted. Their users submit them again when a job has left the system.
-    refused: Vec<(JobId, Submission)>,
+    /// Each with the limit that it is over.
+    refused: Vec<(JobId, Submission, LimitName)>,
     /// Jobs that were requeued and may not start yet.
     returning: Returning,
     /// The running jobs that the last call of `pass` stops.

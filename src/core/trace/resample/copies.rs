@@ -36,9 +36,8 @@ impl CopyPlaces {
 }
 
 /// The drawn jobs of a workload, numbered from 1 in order of submission, with the numbers of their copies as users.
-pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampled) -> Workload {
-    // One number to compare, which no two jobs share: comparing three of them took two thirds of the time of a resample.
-    drawn.sort_unstable_by_key(|job| (job.since as u128) << 64 | u128::from(job.copy) << 32 | u128::from(job.at));
+pub fn with_copies(workload: &Workload, drawn: Vec<DrawnJob>, facts: Resampled) -> Workload {
+    let drawn = in_order(&drawn);
     let first = workload.first_submit();
     let of_log = |job: &DrawnJob| &workload.jobs[job.at as usize];
     let jobs = drawn.iter().zip(0..).map(|(drawn, place)| with_copy(of_log(drawn), drawn, first, place)).collect();
@@ -65,6 +64,26 @@ pub fn with_copies(workload: &Workload, mut drawn: Vec<DrawnJob>, facts: Resampl
     let records = drawn.iter().map(|job| of_log(job).record).collect();
     made.resampled = Some(Arc::new(Resampled { records, ..facts }));
     made
+}
+
+/// The jobs by submission, copy and place in the log. They are put into as many spans of time as there are jobs, and then sorted in
+/// each: one sort of all took 7 of the 18 million instructions of a resample of KTH, this takes 4.
+fn in_order(drawn: &[DrawnJob]) -> Vec<DrawnJob> {
+    let end = drawn.iter().map(|job| job.since).max().unwrap_or(0) + 1;
+    let span = |job: &DrawnJob| (job.since / (end / drawn.len() as Seconds + 1)) as usize;
+    let mut begins = vec![0; drawn.len() + 1];
+    drawn.iter().for_each(|job| begins[span(job) + 1] += 1);
+    (1..begins.len()).for_each(|at| begins[at] += begins[at - 1]);
+    let mut sorted = drawn.to_vec();
+    for job in drawn {
+        let place = &mut begins[span(job)];
+        sorted[*place] = *job;
+        *place += 1;
+    }
+    for in_span in sorted.chunk_by_mut(|one, next| span(one) == span(next)) {
+        in_span.sort_unstable_by_key(|job| (job.since, job.copy, job.at));
+    }
+    sorted
 }
 
 fn with_copy(job: &Job, drawn: &DrawnJob, first: Seconds, place: u32) -> Job {

@@ -3,6 +3,7 @@
 use super::Slurm;
 use crate::job::{JobId, Submission};
 use crate::machine::Nodes;
+use crate::machine::associations::LimitName;
 use crate::schedule::machine::Machine;
 use crate::schedule::policy::NeverStarts;
 use crate::schedule::rules::Counting;
@@ -63,7 +64,8 @@ impl Slurm {
                 continue;
             }
             if !self.standing.accepts(&job, false) {
-                self.refused.push((id, submission));
+                let by = self.standing.limits.rejects_by(&job).expect("a limit refuses it").limit();
+                self.refused.push((id, submission, by));
                 continue;
             }
             self.arrays.join(id, &mut job);
@@ -110,7 +112,7 @@ impl Slurm {
     /// A job leaves the line. Also returns the priorities that it had.
     pub(super) fn leave_line(&mut self, id: JobId) -> Option<(SlurmJob, Vec<i64>)> {
         self.newcomers.retain(|(newcomer, _)| *newcomer != id);
-        self.refused.retain(|(refused, _)| *refused != id);
+        self.refused.retain(|(refused, ..)| *refused != id);
         self.returning.remove(id);
         self.closing.leave_line(id);
         let place = self.line_places.remove(&id)?;
@@ -125,7 +127,7 @@ impl Slurm {
     /// A job has left the system: those that were refused are submitted again, before others.
     pub(super) fn submit_again(&mut self, now: Time) {
         self.times.has_event = true;
-        let again = self.refused.drain(..).map(|(id, job)| (id, Submission { submit: now, ..job }));
+        let again = self.refused.drain(..).map(|(id, job, _)| (id, Submission { submit: now, ..job }));
         self.newcomers.splice(0..0, again);
     }
 
@@ -150,14 +152,14 @@ impl Slurm {
         }
     }
 
-    pub(super) fn held_by_limits(&mut self, view: &Machine, held: &mut Vec<JobId>) {
+    pub(super) fn held_by_limits(&mut self, view: &Machine, held: &mut Vec<(JobId, LimitName)>) {
         if self.standing.limits.is_empty() {
             return;
         }
-        let is_held = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place, id.0.into())) {
-            Some(job) => self.standing.limits.over_now(job).is_some(),
-            None => self.refused.iter().any(|(refused, _)| *refused == id),
+        let held_by = |id: JobId| match self.line_places.get(&id).and_then(|&place| self.line.job(place, id.0.into())) {
+            Some(job) => self.standing.limits.over_now(job).map(|over| over.limit()),
+            None => self.refused.iter().find(|(refused, ..)| *refused == id).map(|(.., by)| *by),
         };
-        held.extend(view.waiting.iter().map(|job| job.id).filter(|&id| is_held(id)));
+        held.extend(view.waiting.iter().filter_map(|job| Some((job.id, held_by(job.id)?))));
     }
 }

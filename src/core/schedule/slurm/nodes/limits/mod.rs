@@ -178,6 +178,12 @@ impl SiteLimits {
         })
     }
 
+    /// The limit for which [`SiteLimits::rejects`] refuses a job.
+    pub fn rejects_by(&self, job: &SlurmJob) -> Option<OverLimit> {
+        let entries = job.partitions.iter().map(|&partition| self.entry(QueueEntry { job, partition }));
+        entries.into_iter().find_map(|entry| self.over_submissions(&entry).or_else(|| self.denies(&entry)))
+    }
+
     /// The limit for which a job is refused when it is submitted, if its quality of service has DenyOnLimit.
     fn denies(&self, entry: &LimitedJob<'_>) -> Option<OverLimit> {
         entry.qos.iter().flatten().find(|&&qos| self.qos[qos].deny_on_limit)?;

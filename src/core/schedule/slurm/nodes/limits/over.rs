@@ -1,6 +1,7 @@
 //! A limit that a job is over, in words.
 
 use super::SiteLimits;
+use crate::machine::associations::LimitName;
 use crate::machine::{Resource, Tres};
 use crate::schedule::policy::NeverStarts;
 use crate::text::printable;
@@ -38,6 +39,11 @@ impl OverLimit {
     /// Whether the job keeps it when enough use of the past has decayed.
     pub fn is_of_the_past(&self) -> bool {
         matches!(self.name, "GrpTRESMins" | "GrpWall")
+    }
+
+    /// The limit, whoever has it.
+    pub fn limit(&self) -> LimitName {
+        LimitName::of(self.name, self.tres)
     }
 
     /// The limit and the number that is over it.

@@ -1,25 +1,28 @@
 //! `sim recommend`: which scheduler and predictor a site should use.
 
+mod changes;
+
 use std::collections::BTreeSet;
 
 use clap::{ArgMatches, Args};
 
 use super::failure::{UsageError, refuse};
-use super::log::{LogArgs, read_workload};
-use super::notes::{report_remarks, warn_of_missing_users, warn_of_other_jobs};
+use super::log::{LogArgs, read_and_clean, read_workload};
+use super::notes::{report_remarks, warn_of_missing_users, warn_of_other_jobs, warn_of_other_years};
 use super::options;
 use super::output_options::{KeepOption, OutputFiles, OutputOptions};
 use super::progress::Progress;
 use super::settings::{check_site, keep_at_interrupt, runs_in_words};
 use super::slurm_conf::{self, SiteConf};
 use super::stderr::{note, warning};
-use super::{CommandForm, is_given, parsed, rows_page};
+use super::{CommandForm, is_given, parsed, rows_page, what_if};
 use crate::experiment::Section::{Engine, Estimates, Log, Machine, Reading, Users};
 use crate::experiment::{Options, Setting};
-use crate::metrics::Column;
+use crate::metrics::columns::WAIT_MEAN;
+use crate::metrics::{Column, Replicates};
 use crate::recommend::{
-    CandidateRuns, Coverage, Question, Years, answer_in_words, coverage_settings, covered, default_candidates, figure,
-    guards, recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
+    CandidateRuns, ComparedChanges, Coverage, Question, Years, answer_in_words, coverage_settings, covered,
+    default_candidates, figure, guards, recommendation_cells, slurm_candidates, write_coverage, write_recommendation,
 };
 use crate::report::html::years_chart;
 use crate::spec::{SpecError, expand};
@@ -34,7 +37,13 @@ pub const COMMAND: CommandForm = CommandForm {
         let sections = [Log, Machine, Reading, Estimates, Users, Engine];
         let command = options::add(RecommendArgs::augment_args(command), &sections);
         let command = options::add_named(command, &["from", "to", "first", "resample", "load", "bsld-threshold"]);
-        slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`")
+        let command = slurm_conf::add(command, "Take what the site uses now from its slurm.conf; see `sim help slurm`");
+        what_if::add(command).mut_arg(what_if::NAME, |argument| {
+            argument.display_order(9).conflicts_with("calibrate").help(
+                "Also compare the site with a changed one, as in 'procs=108' or 'more: add-nodes=n[65-72] as n1': changes stand below \
+                 the settings, for they cost something. May be repeated; see `sim help comparisons`",
+            )
+        })
     },
     run: |matches| execute(&parsed(matches), matches),
 };
@@ -215,14 +224,20 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         let (scheduler, predictor) = (scheduler.clone(), predictor.clone());
         Options { scheduler, predictor, baseline: Some(present.clone()), ..options.clone() }
     };
-    let runs: Vec<Options> = candidates.iter().map(with).collect();
-    options::check_effects(matches, &runs, &[])?;
-    options::warn_of_machines(&runs);
-    let OutputFiles { files: [html], stdout_taken } = OutputFiles::open([("--html", &args.html)], &args.log.files())?;
+    let mut of_all: Vec<Options> = candidates.iter().map(with).collect();
     // The log itself is divided; only its first part is resampled.
     let how = options.shaping.resample.take();
+    let changes = changes::read(matches, conf.as_ref(), &options, &present)?;
+    of_all.extend(changes.iter().cloned());
+    options::check_effects(matches, &of_all, &[])?;
+    options::warn_of_machines(&of_all);
+    let OutputFiles { files: [html], stdout_taken } = OutputFiles::open([("--html", &args.html)], &args.log.files())?;
     // Only for its waits, and its numbers of jobs and users. Runs read the log as a sweep does.
-    let workload = read_workload(&args.log.source(), &options)?;
+    let workload = match changes.is_empty() {
+        true => read_workload(&args.log.source(), &options)?,
+        // The runs of changes say what is to be said of the log.
+        false => options.shape(read_and_clean(&args.log.source(), &options)?.0)?,
+    };
     let predictors = candidates.iter().chain([&present]).map(|setting| &setting.predictor);
     warn_of_missing_users(&workload.label, &workload, predictors);
     let site = check_site(&workload, &present, &options, args.output.threads());
@@ -254,16 +269,27 @@ fn execute(args: &RecommendArgs, matches: &ArgMatches) -> anyhow::Result<()> {
         warning(format_args!("one part of the log has only {jobs}: this is weak evidence"));
     }
     let folder = args.keep.folder.as_deref().inspect(|folder| keep_at_interrupt(folder));
-    let found = {
+    let changes = match changes.is_empty() {
+        true => ComparedChanges::default(),
+        false => changes::compare(&changes, &question, chosen_on, folder, args.output.threads())?,
+    };
+    let mut found = {
         let (progress, asked) = (Progress::counting("recommend", "runs", Some(question.runs())), question.clone());
         let watch = |done| progress.set_with_text(done, asked.stage(done));
         question.answer(folder, args.output.threads(), &watch)?
     };
     report_remarks(&found.remarks);
+    // Candidates that did not compete have no resamples.
+    let drawn = |runs: &Replicates<'_>| runs.spread(&WAIT_MEAN).is_some();
+    if let Some(runs) = found.candidates.iter().map(CandidateRuns::runs).find(drawn) {
+        warn_of_other_years(&runs);
+    }
     // The candidates ran on one part of the log, the winner on the other.
     warn_of_other_jobs(found.candidates.iter().flat_map(|one| &one.rows));
     warn_of_other_jobs(found.judged.iter().flat_map(|one| &one.rows));
-    note(runs_in_words(found.reused + found.computed, found.reused, found.computed));
+    let (reused, computed) = (found.reused + changes.reused, found.computed + changes.computed);
+    found.changes = changes;
+    note(runs_in_words(reused + computed, reused, computed));
     let rows = recommendation_cells(&found);
     if let Some(out) = html {
         let title = format!("What to use on {}", found.candidates[0].runs().label().trace);

@@ -1,8 +1,10 @@
 //! How near the site of `--what-if` comes to the recorded waits. The run of the site that its changes are compared with says it.
 
-use crate::cli::settings::LogUnderSettings;
-use crate::fidelity::{ComparedWaits, DEFAULT_WINDOW, NO_WAITS, RecordedWaits, known_in_words, verdict_in_words};
-use crate::fidelity::{FidelityFigures, SITE_COLUMN};
+use super::settings::LogUnderSettings;
+use crate::fidelity::{
+    ComparedWaits, DEFAULT_WINDOW, FidelityFigures, NO_WAITS, RecordedWaits, SITE_COLUMN, SiteVerdict, known_in_words,
+    verdict_in_words,
+};
 use crate::metrics::{Cell, Watched};
 use crate::runs::Simulated;
 
@@ -38,6 +40,11 @@ impl KnownSite {
     pub fn in_words(&self) -> Option<String> {
         let verdict = self.figures.map(|figures| verdict_in_words(&self.name, &figures));
         self.is_comparable.then(|| known_in_words(verdict.as_deref().unwrap_or(NO_WAITS)))
+    }
+
+    /// Whether it is another site.
+    pub fn is_far(&self) -> bool {
+        self.figures.is_some_and(|figures| figures.verdict() == SiteVerdict::NotThisSite)
     }
 
     /// For each row.
