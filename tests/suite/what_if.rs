@@ -425,6 +425,14 @@ fn scaled_limits_are_those_of_a_dump_with_the_products() {
         assert_eq!(scaled, jobs(&[], &site.limits("products", products)), "{factor}");
         assert_ne!(scaled, plain, "{factor}");
     }
+    // Those of a QOS too.
+    let of_qos = |name: &str, limits: &str| {
+        let qos = site.folder.write(name, format!("Name|GrpJobs|MaxJobsPU\nnormal|{limits}\n"));
+        format!("{},{qos}", site.log.replace("sacct.txt", "site.dump"))
+    };
+    let [low, products] = [("low", "6|1"), ("high", "9|2")].map(|(name, limits)| of_qos(name, limits));
+    assert_eq!(jobs(&["--scale-limit", "GrpJobs=1.5,MaxJobs=2"], &low), jobs(&[], &products));
+    assert_ne!(jobs(&[], &low), jobs(&[], &products));
     // With these every job can start.
     let counts = site.limits("counts", ["GrpJobs=3", "MaxJobs=2", "MaxJobs=1"]);
     let common = [&site.args(&counts)[..], &["--predictor", "estimate"]].concat();
