@@ -73,7 +73,7 @@
 //! - What a program that predicts reads and writes: `predict/exec/protocol.rs`; one that schedules: `schedule/exec/protocol.rs`
 //!   and `schedule/exec/news.rs`, what it may answer: `schedule/exec/turn.rs`; how programs are started and ended: `program/`.
 //! - What a change of a site is (`--what-if`), `experiment/what_if.rs`; how it becomes a setting, `cli/what_if.rs`; the table of
-//!   changes: `report/ranking.rs`.
+//!   changes: `report/ranking.rs`; those beside the settings of `sim recommend`: `cli/recommend/changes.rs`, `recommend/changes.rs`.
 //! - Who gains and who loses between two files of jobs: `compare/gains.rs`.
 //! - What an episode is that a caller of `sim` plays (`exec:command=-`), and how it begins: `experiment/episodes.rs`; the
 //!   conversation: `cli/simulate/caller.rs`.
@@ -81,7 +81,8 @@
 //! - What schedulers are told, what they are asked and what they answer: `schedule/policy.rs`. How the state of a machine changes,
 //!   and which changes are impossible: `schedule/machine.rs`.
 //! - What a machine of nodes is: `machine/cluster.rs`; how it is read from a slurm.conf, `machine/conf/`, and from TOML,
-//!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`.
+//!   `machine/toml_file/`; accounts, users and limits: `machine/associations/`; limits
+//!   some times as high: `machine/associations/scaled.rs`, those that hold jobs longest: `metrics/limits.rs`.
 //! - What fits a machine: `machine/mod.rs`. Which job starts, gets a reservation or is tried next, on every machine and by all rules:
 //!   `schedule/backfill/mod.rs`; what machines differ in: `schedule/backfill/space.rs`. What is kept of the waiting jobs from pass
 //!   to pass: `schedule/backfill/backlog.rs`.

@@ -25,7 +25,7 @@ use crate::metrics::{KeptRecord, Measure, More, NodeGrants, Probes, Replicates, 
 use crate::report::{Cell, counted, grouped};
 use crate::runs::{
     ComputedRuns, Executor, FinishedRun, GivenJobs, Jobs, JobsOnMachine, PlannedRun, RowsAlone, RunPlan, RunStep,
-    Simulated, WantedOfRuns, runs_of_replications, simulations,
+    ScheduleHash, Simulated, WantedOfRuns, runs_of_replications, simulations,
 };
 use crate::trace::{Log, ReadOptions, Resample, Source, Workload};
 
@@ -106,10 +106,14 @@ impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
     }
 
     fn probes(&self, at: usize, workload: &Workload, measure: &Measure) -> Probes {
-        match at < self.settings {
-            true => self.wanted.probes(at, workload, measure),
-            false => Probes::default(),
+        if at >= self.settings {
+            return Probes::default();
         }
+        let mut probes = self.wanted.probes(at, workload, measure);
+        if self.is_what_if {
+            probes.add(Box::new(ScheduleHash::default()));
+        }
+        probes
     }
 
     fn is_row_enough(&self, at: usize) -> bool {
@@ -121,7 +125,9 @@ impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
     }
 
     fn out(&self, run: FinishedRun<'_>) -> (Option<W::Out>, bool) {
-        let is_same = run.baseline.as_ref().is_some_and(|base| base.schedule == run.own.schedule);
+        let hash = |run: &Simulated| run.seen.get::<ScheduleHash>().copied();
+        let is_same =
+            run.baseline.as_ref().is_some_and(|base| hash(base).is_some_and(|base| hash(&run.own) == Some(base)));
         ((run.at < self.settings).then(|| self.wanted.out(run)), is_same)
     }
 }

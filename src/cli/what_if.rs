@@ -101,7 +101,7 @@ pub fn with_changes(
             on_site
                 .limits_to_double(&workload, &mut |ended| progress.add(ended - std::mem::replace(&mut before, ended)))?
         };
-        let tried = on_site.changes_to_try(&workload, &limits);
+        let tried = on_site.changes_to_try(&workload, limits.as_deref());
         let is_new = |change: &&SiteChange| changes.iter().all(|given| given.pairs != change.pairs);
         // What the site has already is no change.
         options.extend(tried.iter().filter(is_new).filter_map(|change| one(change).ok()));

@@ -318,9 +318,9 @@ fn auto_tries_what_the_site_has() {
     let changes = tried(&limited);
     assert!(changes.contains(&"scale-limit=GrpTRES/cpu=2".to_string()), "{changes:?}");
     assert!(!changes.iter().any(|change| change.contains("enforce_limits")), "{changes:?}");
-    // A limit that never holds a job is not tried; then none can be named.
+    // A limit that never holds a job is not tried, and no site without it.
     let wide = folder.write("wide", dump.replace("Account - 'physics':", "Account - 'physics':GrpJobs=4000:"));
-    assert!(tried(&wide).iter().all(|change| !change.contains("scale-limit")));
+    assert_eq!(tried(&wide), plain);
 }
 
 /// How near the site as it is comes to the recorded waits stands in the first lines, with the figures of `sim fidelity`.
@@ -425,6 +425,14 @@ fn scaled_limits_are_those_of_a_dump_with_the_products() {
         assert_eq!(scaled, jobs(&[], &site.limits("products", products)), "{factor}");
         assert_ne!(scaled, plain, "{factor}");
     }
+    // Those of a QOS too.
+    let of_qos = |name: &str, limits: &str| {
+        let qos = site.folder.write(name, format!("Name|GrpJobs|MaxJobsPU\nnormal|{limits}\n"));
+        format!("{},{qos}", site.log.replace("sacct.txt", "site.dump"))
+    };
+    let [low, products] = [("low", "6|1"), ("high", "9|2")].map(|(name, limits)| of_qos(name, limits));
+    assert_eq!(jobs(&["--scale-limit", "GrpJobs=1.5,MaxJobs=2"], &low), jobs(&[], &products));
+    assert_ne!(jobs(&[], &low), jobs(&[], &products));
     // With these every job can start.
     let counts = site.limits("counts", ["GrpJobs=3", "MaxJobs=2", "MaxJobs=1"]);
     let common = [&site.args(&counts)[..], &["--predictor", "estimate"]].concat();
@@ -489,13 +497,13 @@ fn auto_doubles_the_limits_that_hold_most() {
     assert!(sums.is_sorted_by(|a, b| a.1 >= b.1), "{sums:?}");
     let all: i128 = sums.iter().map(|(_, sum)| sum).sum();
     assert_eq!(all as f64, reasons.sums().seconds(WaitReason::Limit));
-    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap();
+    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap().unwrap();
     let tried: Vec<String> = tried.iter().map(|limits| limits.to_string()).collect();
     assert_eq!(tried, names.iter().take(3).map(|name| format!("{name}=2")).collect::<Vec<_>>());
     // A factor of the site stays.
     OptionForm::find("scale-limit").unwrap().set(&mut options, "GrpTRES=1.1").unwrap();
     let workload = options.shape(options.clean(&log).unwrap()).unwrap();
-    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap();
+    let tried = options.limits_to_double(&workload, &mut |_| ()).unwrap().unwrap();
     assert!(tried.iter().all(|limits| limits.to_string().starts_with("GrpTRES=1.1,")), "{tried:?}");
     // The command of a row has its figures.
     let auto = [&site.args(&accounts)[..], &["--predictor", "estimate", "--what-if", "auto"]].concat();

@@ -91,7 +91,8 @@ impl Options {
         catalog::is_slurm(scheduler) && !catalog::ignores_limits(scheduler) && self.have(Associations::has_limits)
     }
 
-    /// The limits of the site that hold jobs longest, each doubled. `workload` is shaped. It is simulated, unless there are no limits.
+    /// The limits of the site that hold jobs longest, each doubled; those that have a factor are left out. None if no limit holds a job.
+    /// `workload` is shaped. It is simulated, unless there are no limits.
     ///
     /// # Errors
     /// If the run fails.
@@ -99,20 +100,21 @@ impl Options {
         &self,
         workload: &Workload,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Vec<ScaledLimits>, EngineError> {
+    ) -> Result<Option<Vec<ScaledLimits>>, EngineError> {
         if !self.enforces_limits() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let mut meter = LimitMeter::new(workload, &self.measure);
         self.setting().run(workload, Some(&mut meter), progress)?;
-        let doubled = meter.sums().into_iter().filter_map(|(limit, _)| self.scaled_limits.and_doubled(limit));
-        Ok(doubled.take(MOST_LIMITS).collect())
+        let sums = meter.sums();
+        let doubled = sums.iter().filter_map(|(limit, _)| self.scaled_limits.and_doubled(*limit));
+        Ok((!sums.is_empty()).then(|| doubled.take(MOST_LIMITS).collect()))
     }
 
     /// The changes of this site that are tried without being asked for: a tenth more of the machine, for each kind of its nodes; planning
-    /// with predictions; the scheduler `fair`; estimates with half their errors; these limits, or, if there are none, no limits; no
-    /// preemption. Those that have no meaning for the site are left out.
-    pub fn changes_to_try(&self, workload: &Workload, limits: &[ScaledLimits]) -> Vec<SiteChange> {
+    /// with predictions; the scheduler `fair`; estimates with half their errors; these limits, or no limits if none of those
+    /// that hold jobs can be doubled; no preemption. Those that have no meaning for the site are left out.
+    pub fn changes_to_try(&self, workload: &Workload, limits: Option<&[ScaledLimits]>) -> Vec<SiteChange> {
         let mut texts = Vec::new();
         match &self.machine {
             None => texts.push(format!("procs={}", u64::from(workload.procs) + tenth_of(workload.procs.into()))),
@@ -137,9 +139,11 @@ impl Options {
         if self.estimates.is_none() && has_estimates {
             texts.push("estimates=better:factor=0.5".to_string());
         }
-        texts.extend(limits.iter().map(|limits| format!("scale-limit={limits}")));
-        if limits.is_empty() && self.enforces_limits() {
-            texts.push(by_slurm("enforce_limits", "no"));
+        match limits {
+            // Without limits priorities are counted otherwise too.
+            None => {}
+            Some([]) => texts.push(by_slurm("enforce_limits", "no")),
+            Some(limits) => texts.extend(limits.iter().map(|limits| format!("scale-limit={limits}"))),
         }
         if catalog::preempts(scheduler) && self.machine.is_some() {
             texts.push(by_slurm("preempt", "off"));

@@ -19,7 +19,7 @@ mod store;
 
 pub use axis::{Axis, GridList, GridText, REPLICATIONS, Varies, runs_of_replications, values_of};
 pub use execute::{Executor, FailedRun, NeverBySetting, RunRemarks, RunReport, RunStep, simulations};
-pub use finished::{FinishedRun, RowsAlone, Simulated, WantedOfRuns};
+pub use finished::{FinishedRun, RowsAlone, ScheduleHash, Simulated, WantedOfRuns};
 pub use jobs::{GivenJobs, Jobs, JobsOnMachine};
 pub use kept_row::{KeptRow, row_format};
 pub use keys::{RESULTS_REVISION, RunKeys};
