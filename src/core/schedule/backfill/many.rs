@@ -153,10 +153,6 @@ impl Space for ManyReservations {
                 }
                 self.close();
             }
-            if self.near > self.far {
-                self.far = Time::MAX;
-                self.roomless.clear();
-            }
         }
         self.is_fitting_sure = true;
         false

@@ -261,7 +261,7 @@ impl Releases {
         }
         self.build_landmarks();
         let wanted = self.first_that_suffices(procs, allowed, until)?;
-        let first = self.first_on(allowed, wanted)?;
+        let first = next_on(&self.jobs, allowed, 0)?;
         let last = grouping.last_of_group(&self.jobs, allowed, first, wanted);
         let end = self.jobs[last].end;
         Some((grouping.start(end, now), last + 1))
@@ -313,18 +313,6 @@ impl Releases {
             count += allowed.count_of(&self.jobs[at].share);
             count >= procs
         })
-    }
-
-    /// The first job that has an allowed processor, at or before the job `wanted`, which has one. Mostly it is among the first of all.
-    fn first_on(&self, allowed: &NodeSet, wanted: usize) -> Option<usize> {
-        let (last, mut reach) = (wanted / self.spacing, 1);
-        let has_none = |idle: &NodeSet| !idle.gains(&self.idle, allowed);
-        while reach <= last && has_none(&self.landmarks[reach]) {
-            reach *= 2;
-        }
-        let from = reach / 2;
-        let more = self.landmarks[from + 1..reach.min(last + 1)].partition_point(has_none);
-        next_on(&self.jobs, allowed, (from + more) * self.spacing)
     }
 
     /// Computes the totals and the landmarks, if the jobs have changed.

@@ -77,14 +77,6 @@ pub(super) struct Granted {
     followed: Vec<NodeGrant>,
 }
 
-/// A planned job that a walk has placed.
-struct PlacedStart<'a> {
-    end: Time,
-    grant: Cow<'a, [NodeShare]>,
-    /// Whether this is not what the job got before.
-    is_new: bool,
-}
-
 /// What numbers of CPUs say about a reservation. A week of UB's medium cluster under `easy:reservations=4` takes 1.4 times as long
 /// without.
 #[derive(PartialEq, Eq)]
@@ -377,35 +369,22 @@ impl NodePlan {
         }
         let planned = |at: &usize| &self.planned[*at];
         let before = self.in_time[..from].iter().zip(&self.followed);
-        let mut placed: Vec<PlacedStart<'_>> = before
-            .map(|(at, grant)| PlacedStart { end: planned(at).end(), grant: grant.into(), is_new: false })
-            .collect();
+        // With the ends of the jobs.
+        let mut placed: Vec<(Time, NodeGrant)> = before.map(|(at, grant)| (planned(at).end(), grant.clone())).collect();
         let mut free = Vec::new();
-        let later = self.in_time[from..].iter().enumerate().map(|(number, at)| {
+        let later = self.in_time[from..].iter().map(|at| {
             let PlannedStart { asked, start, free, .. } = planned(at);
-            (asked, *start, free.as_slice(), self.followed.get(from + number))
+            (asked, *start, free.as_slice())
         });
         let count = self.planned.len() + usize::from(extra.is_some());
-        for (asked, start, base, old) in
-            extra.map(|(asked, start, base)| (asked, start, base, None)).into_iter().chain(later)
-        {
-            let (shape, end) = (asked.shape(nodes), start + asked.length);
-            let list = &asked.place(nodes).nodes;
-            let is_mine = |grant: &[NodeShare]| grant.iter().any(|share| list.has(share.node));
-            if let Some(old) = old {
-                let is_as_before = |tried: &TriedStart<'_>| !is_mine(tried.grant);
-                let is_changed = |other: &PlacedStart<'_>| other.is_new && other.end > start && is_mine(&other.grant);
-                if tried.as_ref().is_none_or(is_as_before) && !placed.iter().any(is_changed) {
-                    placed.push(PlacedStart { end, grant: old.into(), is_new: false });
-                    continue;
-                }
-            }
+        for (asked, start, base) in extra.into_iter().chain(later) {
+            let shape = asked.shape(nodes);
             free.clear();
             free.extend_from_slice(base);
             if let Some(tried) = tried.filter(|tried| tried.end > start) {
                 take(&mut free, tried.grant);
             }
-            placed.iter().filter(|other| other.end > start).for_each(|other| take(&mut free, &other.grant));
+            placed.iter().filter(|(end, _)| *end > start).for_each(|(_, grant)| take(&mut free, grant));
             if placed.len() + 1 == count && tried.is_some() {
                 if !shape.fits(asked.at, self.placement, cluster, &free) {
                     return None;
@@ -415,10 +394,9 @@ impl NodePlan {
             let open_now = self.closed.open(asked, self.now, Cow::Borrowed(&*free_now), nodes);
             let is_preferred = |node| !shape.has_any_room(asked.at, cluster, &open_now, node);
             let grant = shape.place(asked.at, self.placement, cluster, &free, is_preferred)?;
-            let is_new = old != Some(&grant);
-            placed.push(PlacedStart { end, grant: grant.into(), is_new });
+            placed.push((start + asked.length, grant));
         }
-        Some(placed.into_iter().map(|placed| placed.grant.into_owned()).collect())
+        Some(placed.into_iter().map(|(_, grant)| grant).collect())
     }
 
     /// The jobs with reservations and their starts, in the order in which they were planned.
