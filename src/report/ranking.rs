@@ -7,9 +7,7 @@ use super::shown::shown;
 use super::table::Table;
 use super::table_cell::{TableCell, Tone};
 use super::wrap::{Width, write_paragraph, write_wrapped};
-use crate::metrics::columns::{
-    AREA_LOSE, SAVED_PER_NODE, SAVED_PER_PROC, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_SAVED, WIDE_WAIT_MEAN,
-};
+use crate::metrics::columns::{AREA_LOSE, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_SAVED};
 use crate::metrics::{Column, Replicates};
 use crate::text::printable;
 
@@ -66,7 +64,7 @@ pub(super) struct ChangeTable {
 }
 
 /// A figure of changes, with its heading.
-type ChangeColumn = (&'static str, &'static Column);
+pub(super) type ChangeColumn = (&'static str, &'static Column);
 
 /// What a terminal has room for.
 static RANKED: [ChangeColumn; 5] = [
@@ -75,18 +73,6 @@ static RANKED: [ChangeColumn; 5] = [
     ("users who lose", &USERS_LOSE),
     ("their area", &AREA_LOSE),
     ("longest wait", &WAIT_MAX),
-];
-
-/// What a page has: also the widest jobs, and what is bought.
-pub(super) static WITH_PRICE: [ChangeColumn; 8] = [
-    ("hours of waiting saved", &WAIT_SAVED),
-    ("per node and day", &SAVED_PER_NODE),
-    ("per processor and day", &SAVED_PER_PROC),
-    ("wait, mean", &WAIT_MEAN),
-    ("longest wait", &WAIT_MAX),
-    ("wait of the widest jobs", &WIDE_WAIT_MEAN),
-    ("users who lose", &USERS_LOSE),
-    ("their area", &AREA_LOSE),
 ];
 
 impl ChangeTable {

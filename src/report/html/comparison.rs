@@ -9,9 +9,11 @@ use super::figure::{ChartFigure, figures};
 use super::outside;
 use super::page::{Fact, Page, PageSection};
 use crate::comparison::{AS_IT_IS, ComparisonTable, base_name, caption, tone};
-use crate::metrics::columns::{BSLD_MEAN, SAVED_PER_NODE, SAVED_PER_PROC, WAIT_MEAN, WAIT_SAVED};
+use crate::metrics::columns::{
+    AREA_LOSE, BSLD_MEAN, SAVED_PER_NODE, SAVED_PER_PROC, USERS_LOSE, WAIT_MAX, WAIT_MEAN, WAIT_SAVED, WIDE_WAIT_MEAN,
+};
 use crate::metrics::{Column, Replicates};
-use crate::ranking::{ChangeTable, WITH_PRICE, again};
+use crate::ranking::{ChangeColumn, ChangeTable, again};
 use crate::text::printable;
 use crate::trace::Workload;
 use crate::{TableCell, Tone, best_of, price_in_words, shown, signed_percent};
@@ -93,6 +95,18 @@ fn figures_table(comparison: &ComparisonTable<'_>, left_out: usize) -> Markup {
 fn data_cell((TableCell { text, tone }, value): &(TableCell, Option<f64>)) -> DataCell {
     DataCell::shown(text, *value).toned(*tone)
 }
+
+/// The figures of a change: those of a terminal, the widest jobs, and what is bought.
+static WITH_PRICE: [ChangeColumn; 8] = [
+    ("hours of waiting saved", &WAIT_SAVED),
+    ("per node and day", &SAVED_PER_NODE),
+    ("per processor and day", &SAVED_PER_PROC),
+    ("wait, mean", &WAIT_MEAN),
+    ("longest wait", &WAIT_MAX),
+    ("wait of the widest jobs", &WIDE_WAIT_MEAN),
+    ("users who lose", &USERS_LOSE),
+    ("their area", &AREA_LOSE),
+];
 
 /// What each change of a site gains and costs, in a line, and the commands that repeat them if they are ranked.
 fn changes_table(changes: &[&Replicates<'_>], command: Option<&str>) -> Markup {
