@@ -25,6 +25,7 @@ mod generate;
 mod help;
 mod interrupt;
 mod known_site;
+mod lacking;
 mod list;
 mod log;
 mod machine;

@@ -10,11 +10,12 @@ use clap::ArgMatches;
 use super::failure::{UsageError, refuse};
 use super::interrupt;
 use super::is_given;
+use super::lacking::{Lacking, leave_out_never};
 use super::log::read_log;
 use super::names::NamesOption;
 use super::notes::{
     note_other_years, report_cleaning, report_feedback, report_missing_predictions, report_remarks, report_requests,
-    warn_of_missing_users, warn_of_never, warn_of_partition_map, warn_of_unplaceable,
+    warn_of_missing_users, warn_of_partition_map, warn_of_unplaceable,
 };
 use super::options::SettingList;
 use super::progress::Progress;
@@ -127,7 +128,7 @@ impl<W: WantedOfRuns> WantedOfRuns for OnLogAsItIs<'_, W> {
     fn out(&self, run: FinishedRun<'_>) -> (Option<W::Out>, bool) {
         let hash = |run: &Simulated| run.seen.get::<ScheduleHash>().copied();
         let is_same =
-            run.baseline.as_ref().is_some_and(|base| hash(base).is_some_and(|base| hash(&run.own) == Some(base)));
+            run.baseline.as_ref().and_then(|base| hash(base)).is_some_and(|base| hash(&run.own) == Some(base));
         ((run.at < self.settings).then(|| self.wanted.out(run)), is_same)
     }
 }
@@ -352,7 +353,8 @@ impl LogUnderSettings {
             None => RunPlan::of(starts),
             Some(replications) => RunPlan::replicated(starts, replications),
         };
-        let is_what_if = self.settings.iter().any(|options| options.what_if.is_some());
+        // Only a warning needs the schedules.
+        let is_what_if = !self.is_quiet && self.settings.iter().any(|options| options.what_if.is_some());
         let (settings, is_mixed, left_out) = (self.settings.len(), self.is_mixed, &self.lacking.left_out);
         let wanted = OnLogAsItIs { wanted, settings, is_mixed, left_out, is_what_if };
         let on_machines = self.on_machines.iter_mut();
@@ -450,63 +452,6 @@ fn sites_of(settings: &[Options]) -> Vec<Options> {
         }
     }
     all.into_iter().map(|(_, site)| site).collect()
-}
-
-/// Jobs of a site that cannot run in some of its changes.
-#[derive(Default)]
-struct Lacking {
-    /// The names of the changes, or that of the site, with the numbers of jobs.
-    by_name: Vec<(String, usize)>,
-    /// All of them.
-    left_out: LeftOut,
-}
-
-impl Lacking {
-    /// Empty if all jobs can run everywhere: `compared on the jobs that all can run: procs=64 cannot run 12`.
-    fn in_words(&self) -> String {
-        let one = |(name, jobs): &(String, usize)| format!("{name} cannot run {}", counted(*jobs as u64, "other job"));
-        let all: Vec<String> = self.by_name.iter().map(one).collect();
-        if all.is_empty() {
-            String::new()
-        } else {
-            format!("compared on the jobs that all can run: {}", all.join(", "))
-        }
-    }
-}
-
-/// Leaves out the jobs that cannot run in a site or in one of its changes: on its machine, or because its scheduler can never start
-/// them there.
-fn leave_out_never(
-    settings: &[Options],
-    sites: &[Options],
-    cleaned: &mut [CleanedAtSite],
-    is_quiet: bool,
-) -> anyhow::Result<Lacking> {
-    let mut lacking = Lacking::default();
-    let keys: Vec<String> = sites.iter().map(Options::condition_key).collect();
-    for options in settings {
-        let key = options.condition_key();
-        let at = (0..sites.len()).find(|&at| keys[at] == key && sites[at].machine == options.machine);
-        let CleanedAtSite { workload, lacking: on_machine } = &cleaned[at.expect("each setting is at a site")];
-        let mut own = on_machine.clone();
-        if workload.shapes.is_some() {
-            let name = options.what_if.clone().unwrap_or_else(|| "the site as it is".to_string());
-            let never = options.setting().never_starting(workload)?;
-            if never.count() > 0 && !is_quiet {
-                warn_of_never(&[(name, never.in_words())].into());
-            }
-            own.extend(never.jobs().map(|(id, _)| workload.jobs[id.index()].record));
-        }
-        if !own.is_empty() {
-            let name = options.what_if.clone().unwrap_or_else(|| "as it is, the site".to_string());
-            lacking.by_name.push((name, own.len()));
-            lacking.left_out.extend(own);
-        }
-    }
-    for CleanedAtSite { workload, .. } in cleaned {
-        workload.leave_out(|job| lacking.left_out.contains(&job.record))?;
-    }
-    Ok(lacking)
 }
 
 /// How near a setting comes to the recorded waits of a log, with a progress bar. None if there is nothing to compare with: no
